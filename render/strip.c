@@ -99,12 +99,17 @@ static void paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
     cairo_restore(cr);
 }
 
+cairo_rectangle_t strip_row_box(double y, const struct strip_look *look)
+{
+    double margin = look->row_pt < 9 ? 0.5 : look->row_pt < 20 ? 1 : 3;
+    return (cairo_rectangle_t){look->names_pt, y + margin, look->width_pt,
+                               look->row_pt - (margin > 2 ? 8 : 2 * margin)};
+}
+
 void strip_paint_row(cairo_t *cr, const struct shown_strip *s, const struct book *book,
                      uint32_t row, double y, const struct strip_look *look)
 {
-    double margin = look->row_pt < 9 ? 0.5 : look->row_pt < 20 ? 1 : 3;
-    cairo_rectangle_t box = {look->names_pt, y + margin, look->width_pt,
-                             look->row_pt - (margin > 2 ? 8 : 2 * margin)};
+    cairo_rectangle_t box = strip_row_box(y, look);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
     cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
     cairo_fill(cr);

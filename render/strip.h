@@ -19,6 +19,8 @@ struct strip_look {
 #define STRIP_KEY_PT 20.0
 
 const char *strip_word(unsigned state); /* an enum strip_state: "waits" */
+/* What the pixels of a row fill; y_pt: its top. */
+cairo_rectangle_t strip_row_box(double y_pt, const struct strip_look *look);
 /* One row with its name; y_pt: its top. */
 void strip_paint_row(cairo_t *cr, const struct shown_strip *strip, const struct book *book,
                      uint32_t row, double y_pt, const struct strip_look *look);

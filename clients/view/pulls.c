@@ -2,6 +2,8 @@
 
 #include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/shares.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/reason.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/tint.h"
@@ -47,8 +49,12 @@ static void write_overlay(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    thick_print(view, f);
-    tint_print(view, f);
+    if (view->camera.place.far) {
+        afar_print(view, f);
+    } else {
+        thick_print(view, f);
+        tint_print(view, f);
+    }
     fclose(f);
 }
 
@@ -57,7 +63,7 @@ static void write_bands(struct view *view, const char *file)
     FILE *f = fopen(file, "we");
     if (!f)
         return;
-    bands_print(view, f);
+    shares_wanted(view) ? shares_print(view, f) : bands_print(view, f);
     fclose(f);
 }
 

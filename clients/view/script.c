@@ -16,6 +16,8 @@
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
  *                          that is selected then is seen, and until all of its picture was drawn (presses.h)
+ *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK; prints how long a
+ *                          frame took (frames.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   drawer PAGE|none       opens the drawer at a page, or closes it
  *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
@@ -36,6 +38,7 @@
 #include "clients/source/source.h"
 #include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
+#include "clients/view/frames.h"
 #include "clients/view/goto.h"
 #include "clients/view/measure.h"
 #include "clients/view/presses.h"
@@ -44,6 +47,7 @@
 #include "clients/view/panels/waiting.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/arrange.h"
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
@@ -52,6 +56,7 @@
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/picture/zoom.h"
@@ -234,6 +239,8 @@ static bool perform(struct script *s, char **w)
         measure_memory();
     else if (strcmp(w[0], "said") == 0)
         g_print("said: %s\n", status_text(&view->status));
+    else if (strcmp(w[0], "glide") == 0)
+        frames_begin(view, a, c, whole(b), &s->watching);
     else if (strcmp(w[0], "watch") == 0)
         measure_watch(g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "await") == 0)
@@ -252,6 +259,7 @@ static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
+           !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
            !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }

@@ -23,6 +23,7 @@
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
@@ -52,8 +53,7 @@ static struct session *session_of(struct view *view)
 static void empty(struct view *view)
 {
     stage_free(&view->stage);
-    shown_strip_free(&view->far.strip);
-    view->far = (struct far){0};
+    far_clear(view);
     view->picture = (struct picture){0};
     view->colour = (struct colour){0};
     ties_clear(&view->ties);
@@ -88,6 +88,7 @@ static void on_run(void *user)
     reason_clear(view);
     thick_clear(view);
     tint_clear(view);
+    afar_clear(view);
     open_notes(view);
     fetch_cancel(view);
     welcome_leave(view);

@@ -14,6 +14,7 @@
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/patience.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/axis.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/canvas.h"
@@ -86,6 +87,7 @@ static void take_news(void *user, enum news news)
     reason_take(view, news);
     thick_take(view, news);
     tint_take(view, news);
+    afar_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
         newer_watch(view);
@@ -210,6 +212,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     link_close(&view->link);
     thick_clear(view);
     tint_clear(view);
+    afar_clear(view);
     scroll_stop(view);
     bar_stop(view);
     status_end(&view->status);

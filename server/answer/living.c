@@ -83,19 +83,29 @@ static const struct wait *wait_of(const struct intervals *all, const struct inte
     return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
 }
 
-static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
+/* (Who waits by the clock alone may be let go before.) */
+static unsigned blocked_as(unsigned class)
+{
+    return class == WAIT_EXCLUSION ? STRIP_LIVING_EXCLUSION : STRIP_LIVING_MEETING;
+}
+
+static unsigned code_of(const struct intervals *all, const struct interval *item)
 {
     static const uint8_t codes[] = {[INTERVAL_RUNS] = STRIP_LIVING_RUNNING,
-                                    [INTERVAL_SEGMENT] = STRIP_LIVING_BLOCKED,
                                     [INTERVAL_LATENCY] = STRIP_LIVING_READY,
-                                    [INTERVAL_TIMER] = STRIP_LIVING_BLOCKED,
+                                    [INTERVAL_TIMER] = STRIP_LIVING_TIMER,
                                     [INTERVAL_UNEXPLAINED] = STRIP_LIVING_UNKNOWN};
+    return item->is == INTERVAL_SEGMENT ? blocked_as(wait_of(all, item)->class) : codes[item->is];
+}
+
+static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
+{
     const struct course_of *c = t->course;
     const struct interval *item = &c->items[i];
     int64_t from = interval_begin(c, i);
     uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about;
     if (item->to_ns > from)
-        change(t, codes[item->is], about, from, i ? c->items[i - 1].position : c->start);
+        change(t, code_of(all, item), about, from, i ? c->items[i - 1].position : c->start);
 }
 
 /* ---- what it does last, as far as that is known ---- */
@@ -147,7 +157,7 @@ static void tell_tail(const struct living *l, const struct telling *t)
         return;
     }
     if (open && open->from_ns >= at_ns) {
-        tail(t, STRIP_LIVING_BLOCKED, open->about, open->from_ns, open->begin);
+        tail(t, blocked_as(open->class), open->about, open->from_ns, open->begin);
         return;
     }
     if (c->closed_ns != INTERVALS_NEVER) {

@@ -14,7 +14,9 @@ _Static_assert(LEAF_CHANGES < 128, "a leaf counts in bytes, and half of the plac
 
 #define STATE_BYTES 5u /* u32 about, u8 code */
 #define SLACK 8u       /* numbers are read eight bytes at a time */
-_Static_assert(sizeof(struct head) + SLACK <= 144 && STATE_BYTES + 1 + 8 + 8 <= 22, "LEAF_BYTES");
+_Static_assert(sizeof(struct head) + SLACK <= 48 + 16 * PYRAMID_STATES &&
+                   STATE_BYTES + 1 + 8 + 8 <= 22,
+               "LEAF_BYTES");
 
 #define PLACES 256u /* for states, by a hash */
 

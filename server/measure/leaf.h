@@ -24,7 +24,7 @@ struct sums { /* by code: ns, positions */
     uint64_t ns[PYRAMID_STATES], at[PYRAMID_STATES];
 };
 
-#define LEAF_BYTES (144u + 22u * LEAF_CHANGES) /* of one, at most */
+#define LEAF_BYTES (48u + 16u * PYRAMID_STATES + 22u * LEAF_CHANGES) /* of one, at most */
 
 /* 1 .. LEAF_CHANGES changes, in ascending order; returns how many bytes it takes. */
 size_t leaf_pack(uint8_t leaf[LEAF_BYTES], const struct change *changes, uint32_t count,

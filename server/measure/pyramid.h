@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYRAMID_STATES 6u /* codes 0 .. PYRAMID_STATES - 1 */
+#define PYRAMID_STATES 8u /* codes 0 .. PYRAMID_STATES - 1 */
 #define PYRAMID_NONE 255u /* the code of a row that is not there */
 
 struct pyramid_state {

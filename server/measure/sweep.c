@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-_Static_assert(PYRAMID_STATES < 8 && (PYRAMID_NONE & 7) >= PYRAMID_STATES, "see add_whole");
+#define SUMS 16u /* of codes, by their last bits; PYRAMID_NONE has one, too, which nobody reads */
+
+_Static_assert(PYRAMID_STATES < SUMS && (PYRAMID_NONE & (SUMS - 1)) >= PYRAMID_STATES,
+               "see add_whole");
 
 #define FETCHED 12u /* cache lines of a leaf */
 #define NEAR 12u /* leaves that are looked at in turn before one is searched for */
@@ -249,11 +252,11 @@ static void leap(struct sweep *s, size_t from, size_t to, struct pyramid_pixel *
 static void add_whole(struct sweep *s, int64_t until, struct pyramid_pixel *pixel)
 {
     const struct leaf *leaf = &s->leaf;
-    uint64_t sums[8] = {0}, longest = 0; /* PYRAMID_NONE has a sum, too, which nobody reads */
+    uint64_t sums[SUMS] = {0}, longest = 0;
     uint32_t about = 0, i = s->next;
     for (; i < leaf->count && leaf->where[i + 1] <= until; i++) {
         uint64_t length = (uint64_t)(leaf->where[i + 1] - leaf->where[i]);
-        sums[leaf->state[i].code & 7] += length;
+        sums[leaf->state[i].code & (SUMS - 1)] += length;
         if (length > longest && leaf->state[i].about) {
             longest = length;
             about = leaf->state[i].about;

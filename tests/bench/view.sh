@@ -36,6 +36,21 @@ part_next() {
     row "" "$(sed -n 's/.*picture, event-on *//p' next.out)" "from the key to the exact picture"
 }
 
+# The drawer open, a key held down: how long frames take of which each shows another place.
+part_frames() {
+    local n=$(calc %.0f "$SIZE < 1 ? 20 : 600")
+    display || return 0
+    trace 30 30 2000000
+    for page in states waits path; do
+        printf '%s\n' 'goto 30%' 'zoom 0.6 900 300' "drawer $page" "glide right $n left" quit | view view.poet "drawer at $page"
+    done
+    printf '%s\n' 'goto 30%' 'time 4' 'drawer states' "glide right $n left" quit | view view.poet "states by time"
+    printf '%s\n' 'goto 30%' 'zoom 0.6 900 300' 'drawer waits' 'action critical-path' 'action tint-waits' "glide right $n left" \
+        quit | view view.poet "waits, path, tints"
+    printf '%s\n' 'action fit' 'zoom 3 900 300' 'drawer states' "glide right $n left" quit | view view.poet "from afar"
+    row "wanted of frames" "p99 16 ms" "the frame clock's turn, not the display"
+}
+
 part_viewer() {
     local lines few=$([ "$SIZE" = 1 ] && echo 1 || echo 20)
     display || return 0

@@ -51,7 +51,8 @@ static void places_are_of_files(void **state)
     assert_true(place(run, q, 0xa0100) != a);
     assert_true(place(run, p, 0x10101) != a);
     assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* of no file */
-    assert_true(places_site(run, a) == run_site(run, (struct site){.process = p, .address = 0x10100}));
+    assert_true(places_site(run, a) ==
+                run_site(run, (struct site){.process = p, .address = 0x10100}));
     assert_int_equal(places_site(run, places_count(run) + 1), 0);
     run_free(run);
 }

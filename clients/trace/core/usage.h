@@ -10,7 +10,7 @@
  * system calls could object. */
 void usage_tell(struct thread *thread, bool process);
 void usage_begin_main(void); /* in the main thread, when it begins to be traced */
-void usage_forked(void);     /* in a child: its processor time begins anew */
+void usage_forked(void); /* in a child: its processor time begins anew */
 
 #pragma GCC visibility pop
 #endif

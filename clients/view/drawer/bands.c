@@ -1,12 +1,10 @@
 #include "clients/view/drawer/bands.h"
 
 #include "clients/site/site.h"
-#include "clients/view/drawer/afar.h"
 #include "clients/view/drawer/spells.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/axis.h"
-#include "clients/view/picture/far.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
@@ -22,7 +20,6 @@
 struct bands {
     GtkWidget *area, *scrolled;
     struct tabled spells; /* of what is in the scene */
-    struct afar afar; /* of what is seen from far away */
     gint64 asked_us; /* when either was */
     GArray *rows; /* of struct band, from top to bottom */
     bool stale;
@@ -38,9 +35,8 @@ struct band {
 
 bool bands_wanted(const struct view *view)
 {
-    bool marks = view->camera.place.column_ns > 0 && !view->camera.place.far && view->stage.scene &&
-                 !camera_vertical(&view->camera);
-    return marks || afar_wanted(view);
+    return view->camera.place.column_ns > 0 && !view->camera.place.far && view->stage.scene &&
+           !camera_vertical(&view->camera);
 }
 
 /* ---- asking ---- */
@@ -67,16 +63,10 @@ static void ask(struct view *view, struct bands *b)
 {
     b->stale = false;
     b->asked_us = g_get_monotonic_time();
-    if (afar_wanted(view))
-        afar_ask(&b->afar);
-    else
-        ask_spells(view, b);
+    ask_spells(view, b);
 }
 
-static bool is_asked(const struct view *view)
-{
-    return tabled_runs(&view->bands->spells) || inquiry_runs(&view->link, &view->bands->afar.asked);
-}
+static bool is_asked(const struct view *view) { return tabled_runs(&view->bands->spells); }
 
 bool bands_busy(const struct view *view)
 {
@@ -146,8 +136,6 @@ static const struct band *band_at(struct view *view, int n)
 static int count_rows(struct view *view)
 {
     int n = 0;
-    if (view->camera.place.far)
-        return afar_rows(&view->bands->afar);
     while (band_at(view, n))
         n++;
     return n;
@@ -176,9 +164,8 @@ void bands_take(struct view *view, enum news news)
     struct bands *b = view->bands;
     if (news == NEWS_PICTURE)
         b->made = false;
-    b->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET ||
-                news == NEWS_SHOWN ||
-                (news == NEWS_SEEN && afar_wanted(view) && afar_stale(&b->afar));
+    b->stale |=
+        news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET || news == NEWS_SHOWN;
     ask_soon(view, b);
     if (news == NEWS_PICTURE || news == NEWS_SEEN || news == NEWS_LOOK || news == NEWS_SETTINGS ||
         news == NEWS_PLACE)
@@ -189,7 +176,6 @@ void bands_clear(struct view *view)
 {
     bands_widget(view);
     tabled_clear(&view->bands->spells);
-    afar_clear(&view->bands->afar);
     view->bands->made = false;
     view->bands->stale = true;
 }
@@ -242,12 +228,6 @@ static void draw_spells(struct view *view, cairo_t *cr, const struct band *band,
 static void draw_row(struct view *view, cairo_t *cr, int n, int width)
 {
     double y = n * ROW_PX, at = y + (ROW_PX - BAND_PX) / 2.0;
-    const struct afar *a = &view->bands->afar;
-    if (view->camera.place.far) {
-        draw_name(view, cr, afar_label(a, n), y);
-        afar_draw(a, cr, n, at, BAND_PX);
-        return;
-    }
     const struct band *band = band_at(view, n);
     draw_name(view, cr, view->stage.scene->rows[band->row].label, y);
     draw_spells(view, cr, band, at, MIN(width, (int)camera_along_px(&view->camera)));
@@ -257,8 +237,6 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
 static const char *problem_of(const struct view *view)
 {
     const struct shown_table *t = &view->bands->spells.table;
-    if (view->camera.place.far)
-        return view->bands->afar.problem;
     return t->problem ? t->problem : t->note_count ? t->notes[0] : NULL;
 }
 
@@ -335,9 +313,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     (void)widget;
     if (keyboard || x < camera_names_px(&view->camera))
         return FALSE;
-    char *said = afar_wanted(view)              ? afar_say(&view->bands->afar, y / ROW_PX, x)
-                 : spell_at(view, x, y, &spell) ? spells_say(&names, &spell)
-                                                : NULL;
+    char *said = spell_at(view, x, y, &spell) ? spells_say(&names, &spell) : NULL;
     if (!said)
         return FALSE;
     gtk_tooltip_set_text(tooltip, said);
@@ -350,9 +326,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     struct spell_row spell;
     (void)gesture;
     (void)presses;
-    if (afar_wanted(data) && x >= camera_names_px(&((struct view *)data)->camera))
-        far_go_in(data, x);
-    else if (spell_at(data, x, y, &spell) && spell.event.line)
+    if (spell_at(data, x, y, &spell) && spell.event.line)
         jump_to_event(data, spell.event, NO_POSITION);
 }
 
@@ -364,14 +338,12 @@ static void on_destroy(GtkWidget *widget, gpointer data)
         g_source_remove(b->soon);
     b->soon = 0;
     tabled_clear(&b->spells);
-    afar_clear(&b->afar);
 }
 
 static void build(struct view *view)
 {
     struct bands *b = view->bands = g_new0(struct bands, 1);
     b->spells = (struct tabled){.link = &view->link, .told = on_told, .user = view};
-    b->afar = (struct afar){.view = view, .told = show};
     b->stale = true;
     b->rows = g_array_new(FALSE, FALSE, sizeof(struct band));
     b->area = gtk_drawing_area_new();
@@ -404,10 +376,6 @@ void bands_print(struct view *view, FILE *f)
     const struct band *band;
     int names = (int)camera_names_px(&view->camera);
     bands_widget(view);
-    if (afar_wanted(view)) {
-        afar_print(&view->bands->afar, f);
-        return;
-    }
     for (int n = 0; bands_wanted(view) && (band = band_at(view, n)) != NULL; n++) {
         const struct scene_row *r = &view->stage.scene->rows[band->row];
         float *shares = shares_of(view, band, width);

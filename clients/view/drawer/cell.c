@@ -35,11 +35,13 @@ void cell_setup(GtkListItem *item, const struct table_column *column, bool first
     g_object_set_data(G_OBJECT(item), "label", label);
 }
 
-void cell_bind(GtkListItem *item)
+void cell_bind(GtkListItem *item, bool deep)
 {
     GtkWidget *child = gtk_list_item_get_child(item);
-    if (GTK_IS_TREE_EXPANDER(child))
-        gtk_tree_expander_set_list_row(GTK_TREE_EXPANDER(child), gtk_list_item_get_item(item));
+    if (!GTK_IS_TREE_EXPANDER(child))
+        return;
+    gtk_tree_expander_set_list_row(GTK_TREE_EXPANDER(child), gtk_list_item_get_item(item));
+    gtk_tree_expander_set_indent_for_icon(GTK_TREE_EXPANDER(child), deep);
 }
 
 void cell_fill(GtkListItem *item, const char *text)

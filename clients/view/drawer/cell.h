@@ -8,7 +8,8 @@
 
 /* Makes the widget of a cell of this column; first: it can be opened and shut, where its row has others below it. */
 void cell_setup(GtkListItem *item, const struct table_column *column, bool first);
-void cell_bind(GtkListItem *item); /* its row is there */
+/* Its row is there; deep: some rows of the table can be opened, the others leave room for that sign. */
+void cell_bind(GtkListItem *item, bool deep);
 void cell_fill(GtkListItem *item, const char *text);
 
 bool cell_is_number(const struct table_cell *cell);

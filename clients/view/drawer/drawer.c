@@ -112,7 +112,7 @@ static void on_room(GObject *object, GParamSpec *spec, gpointer data)
     if (d->placed || !gtk_widget_get_visible(d->box) || all < 2 * HEIGHT_LEAST || all > 20000)
         return;
     d->placed = true;
-    gtk_paned_set_position(GTK_PANED(object), MAX(all - view->settings.drawer_px, all / 4));
+    gtk_paned_set_position(GTK_PANED(object), MAX(all - view->settings.drawer_px, all / 2));
 }
 
 static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)

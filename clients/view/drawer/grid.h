@@ -5,19 +5,13 @@
 #ifndef CLIENTS_VIEW_DRAWER_GRID_H
 #define CLIENTS_VIEW_DRAWER_GRID_H
 
-#include "clients/source/table.h"
+#include "clients/view/drawer/columns.h"
 
 #include <gtk/gtk.h>
 #include <stdio.h>
 
 struct view;
 struct grid;
-
-/* A column: what stands in it, and what stands there in rows that have nothing of that. */
-struct grid_column {
-    const char *name, *other; /* of the table's columns; other: or NULL */
-    const char *title; /* NULL: as the table calls it */
-};
 
 struct grid_ears {
     void (*selected)(void *user, int row); /* of the table; -1: none any more */

@@ -125,6 +125,14 @@ static void show_said(struct paged *p)
     g_free(foot);
 }
 
+/* Is what is to be shown instead of the table, or the table, not what is shown? */
+static bool is_another(const struct paged *p)
+{
+    GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
+    GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
+    return instead ? shown != instead : shown != p->said && shown != grid_widget(p->grid);
+}
+
 static void on_told(void *user)
 {
     struct paged *p = user;
@@ -204,15 +212,6 @@ void page_print(struct paged *p, FILE *f) { grid_print(p->grid, f); }
 
 /* ---- news ---- */
 
-/* Is the table shown where something else is to be, or the other way round? */
-static bool is_other(const struct paged *p)
-{
-    GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
-    GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
-    bool table = shown == p->said || shown == grid_widget(p->grid);
-    return p->page->instead && (instead ? shown != instead : !table);
-}
-
 void page_tell(struct paged *p, enum news news, bool seen)
 {
     bool more = news == NEWS_SHOWN || news == NEWS_QUIET || news == NEWS_GROWN;
@@ -227,9 +226,8 @@ void page_tell(struct paged *p, enum news news, bool seen)
         p->page->take(p->view, news);
     if (news == NEWS_PICTURE && p->tabled.here)
         grid_again(p->grid);
-    if (((news == NEWS_PICTURE || news == NEWS_SHOWN || news == NEWS_SETTINGS) &&
-         p->page->instead) ||
-        (news == NEWS_SEEN && is_other(p)))
+    if ((news == NEWS_PICTURE || news == NEWS_SHOWN || news == NEWS_SETTINGS || is_another(p)) &&
+        p->page->instead)
         show_said(p);
 }
 

@@ -106,9 +106,9 @@ void spells_paint(cairo_t *cr, const float *shares, double x, double y, double w
     }
 }
 
-void spells_key(cairo_t *cr, double x, double y, bool dark, bool grey)
+double spells_key(cairo_t *cr, double x, double y, bool dark, bool grey)
 {
-    double v = dark ? 0.75 : 0.35;
+    double v = dark ? 0.75 : 0.35, begin = x;
     x += 8;
     for (unsigned i = 0; i < SPELL_STATES; i++) {
         fill(cr, i, x, y + 3, 12, 9, grey);
@@ -116,4 +116,5 @@ void spells_key(cairo_t *cr, double x, double y, bool dark, bool grey)
         lettering_show(cr, x + 16, y + 1, spells_word(i), 8, false);
         x += lettering_width(NULL, spells_word(i), 8, false) + 30;
     }
+    return x - begin;
 }

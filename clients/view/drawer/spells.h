@@ -38,6 +38,7 @@ bool spells_alike(const float *shares, int one, int other); /* do two pixels loo
 /* One above the other, as high as their shares; what is left is left out. */
 void spells_paint(cairo_t *cr, const float *shares, double x, double y, double wide, double high,
                   bool grey);
-void spells_key(cairo_t *cr, double x, double y, bool dark, bool grey); /* what colours stand for */
+/* What colours stand for; returns how wide that is. */
+double spells_key(cairo_t *cr, double x, double y, bool dark, bool grey);
 
 #endif

@@ -4,6 +4,7 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/settings.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
@@ -284,6 +285,7 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     }
     if (view->camera.place.far) {
         strips_draw(view, cr, height);
+        afar_draw(view, cr, height);
         return;
     }
     if (!view->stage.scene)

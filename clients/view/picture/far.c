@@ -13,6 +13,7 @@
 #include "render/scene.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define LEAST_EVENTS 50.0 /* across the picture, before it is one of marks again */
 
@@ -32,6 +33,56 @@ static void count_pinned(struct view *view)
     view->stage.pinned = n;
 }
 
+static void lines_free(struct far_lines *l)
+{
+    free(l->lines);
+    free(l->joined);
+    *l = (struct far_lines){0};
+}
+
+static void replace(struct far *far, struct shown_strip *strip)
+{
+    shown_strip_free(&far->strip);
+    lines_free(&far->shown);
+    far->strip = *strip;
+    far->serial++;
+    far->shown.count = far->asked.count;
+    far->shown.lines = g_memdup2(far->asked.lines, far->asked.count * sizeof *far->asked.lines);
+    far->shown.joined = g_memdup2(far->asked.joined, far->asked.count);
+}
+
+void far_clear(struct view *view)
+{
+    uint64_t serial = view->far.serial + 1;
+    shown_strip_free(&view->far.strip);
+    lines_free(&view->far.shown);
+    lines_free(&view->far.asked);
+    view->far = (struct far){.serial = serial};
+}
+
+static void note_row(GArray *rows, uint32_t line, guint row)
+{
+    if (rows->len <= line)
+        g_array_set_size(rows, line + 1);
+    g_array_index(rows, guint, line) = row;
+}
+
+GArray *far_rows_of_lines(const struct view *view)
+{
+    GArray *rows = g_array_new(FALSE, TRUE, sizeof(guint));
+    const struct far_lines *l = &view->far.shown;
+    const struct shown_strip *s = &view->far.strip;
+    for (uint32_t i = 0; !l->count && i < s->row_count; i++)
+        note_row(rows, s->rows[i], i + 1);
+    for (uint32_t i = 0, row = 0; i < l->count; i++) {
+        if (row < s->row_count && l->lines[i] == s->rows[row])
+            row++; /* (a row is told by its first line that there is) */
+        if (row)
+            note_row(rows, l->lines[i], row);
+    }
+    return rows;
+}
+
 static void take_far(void *user, const struct answer *answer)
 {
     struct view *view = user;
@@ -43,8 +94,7 @@ static void take_far(void *user, const struct answer *answer)
             shown_strip_free(&strip);
             return;
         }
-        shown_strip_free(&view->far.strip);
-        view->far.strip = strip;
+        replace(&view->far, &strip);
         view->stage.row_total = strip.row_count;
         count_pinned(view);
         if (p->far_to <= p->far_from && strip.known == strip.count) {
@@ -74,8 +124,8 @@ void far_ask(struct view *view)
                                       .joined = rows.joined,
                                       .row_count = rows.row_count};
     put_density_request(&body, &request);
-    free(rows.rows);
-    free(rows.joined);
+    lines_free(&view->far.asked);
+    view->far.asked = (struct far_lines){rows.rows, rows.joined, rows.row_count};
     inquiry_ask(&view->link, &view->far.counting, ASK_STRIP, &body, take_far, view);
 }
 

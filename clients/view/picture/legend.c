@@ -70,9 +70,18 @@ static int highest(struct view *view, int height)
     return MAX(height, had);
 }
 
+#define ROOM_PX 640 /* of a window in which a picture, its legend and a drawer have room */
+
+static bool has_room(const struct view *view)
+{
+    int high = gtk_widget_get_height(view->window);
+    return !view->settings.drawer || high <= 0 || high >= ROOM_PX;
+}
+
 void legend_show(struct view *view)
 {
-    bool on = view->settings.look.legend && !view->camera.place.far; /* bands have their own */
+    bool on = view->settings.look.legend && !view->camera.place.far && /* bands have their own */
+              has_room(view);
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
         picture_rebuild(view); /* with its symbols, or without */

@@ -35,6 +35,7 @@ static void take_map(void *user, const struct answer *answer)
         return;
     shown_density_free(&view->map.density);
     view->map.density = density;
+    g_clear_pointer(&view->map.image.surface, cairo_surface_destroy);
     view->map.by_time = view->map.asked_by_time;
     if (!view->map.line_count)
         note_strips(view, density.rows, NULL, density.row_count);
@@ -121,6 +122,40 @@ static void frame(struct view *view, cairo_t *cr, int width, double high)
     cairo_stroke(cr);
 }
 
+static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
+{
+    const struct shown_density *d = &view->map.density;
+    struct paint_theme theme = settings_theme(&view->settings);
+    double high = (double)height / d->row_count;
+    paint_background(cr, &theme);
+    for (uint32_t i = 0; i < d->row_count; i++)
+        density_paint(cr, d, i, density_colour(the_book(view), d->rows[i]), theme.dark, 0, i * high,
+                      width, MAX(high - 0.5, 0.5));
+}
+
+/* It is painted once: what moves is the frame over it. */
+static cairo_surface_t *image_of(struct view *view, int width, int height)
+{
+    bool dark = settings_theme(&view->settings).dark;
+    int scale = gtk_widget_get_scale_factor(view->map.widget);
+    struct map *m = &view->map;
+    if (m->image.surface && m->image.width == width && m->image.height == height &&
+        m->image.scale == scale && m->image.dark == dark)
+        return m->image.surface;
+    g_clear_pointer(&m->image.surface, cairo_surface_destroy);
+    m->image.surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, width * scale, height * scale);
+    cairo_surface_set_device_scale(m->image.surface, scale, scale);
+    m->image.width = width;
+    m->image.height = height;
+    m->image.scale = scale;
+    m->image.dark = dark;
+    cairo_t *cr = cairo_create(m->image.surface);
+    paint_strips(view, cr, width, height);
+    cairo_destroy(cr);
+    return m->image.surface;
+}
+
 static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     struct view *view = data;
@@ -131,9 +166,8 @@ static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, g
     if (!d->row_count)
         return;
     double high = (double)height / d->row_count;
-    for (uint32_t i = 0; i < d->row_count; i++)
-        density_paint(cr, d, i, density_colour(the_book(view), d->rows[i]), theme.dark, 0, i * high,
-                      width, MAX(high - 0.5, 0.5));
+    cairo_set_source_surface(cr, image_of(view, width, height), 0, 0);
+    cairo_paint(cr);
     flags_draw(view, cr, &(struct flags_span){view->map.by_time, (double)d->from, (double)d->to}, 0,
                width);
     if (d->from < d->to && view->map.by_time == (view->camera.place.column_ns > 0))

@@ -15,6 +15,11 @@ struct map {
     struct inquiry asked;
     struct shown_density density;
     bool by_time, asked_by_time; /* what is here, what was asked for */
+    struct { /* the density as it was painted last; NULL: anew */
+        cairo_surface_t *surface;
+        int width, height, scale;
+        bool dark;
+    } image;
     uint32_t *strip_of, line_count; /* by line, from 1; 0 it is in none */
 };
 

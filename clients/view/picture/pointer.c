@@ -3,7 +3,7 @@
 #include "clients/book/book.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/picture/arrange.h"
-#include "clients/view/picture/strips.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/context.h"
 #include "clients/view/picture/far.h"
@@ -164,7 +164,7 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     (void)widget;
     (void)keyboard;
     if (view->camera.place.far && view->pointer.drag.what == DRAG_NOTHING) {
-        char *text = strips_say(view, x, y);
+        char *text = afar_say(view, x, y);
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);
         return text != NULL;

@@ -34,12 +34,36 @@ double strips_y_px(const struct view *view, uint32_t row)
     return row_y(view, row) + camera_row_pt(&view->camera) / 2;
 }
 
+/* Above the key, and above that of what lies over the rows. */
+double strips_bottom_px(const struct view *view, int height)
+{
+    return height - (view->settings.tints || view->settings.path ? 40 : 22);
+}
+
+static double pinned_px(const struct view *view)
+{
+    uint32_t pinned = MIN(view->stage.pinned, view->far.strip.row_count);
+    return STRIPS_RULER_PX + (pinned ? 4 + pinned * camera_row_pt(&view->camera) : 0);
+}
+
+bool strips_seen(const struct view *view, uint32_t row, int height)
+{
+    double above = row < view->stage.pinned ? 0 : pinned_px(view), y = strips_y_px(view, row);
+    return y >= above && y - camera_row_pt(&view->camera) / 2 < strips_bottom_px(view, height);
+}
+
+cairo_rectangle_t strips_box(struct view *view, uint32_t row)
+{
+    struct strip_look look = look_of(view);
+    return strip_row_box(row_y(view, row), &look);
+}
+
 /* Rows end above the key. */
 static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
 {
     struct paint_theme theme = settings_theme(&view->settings);
     cairo_save(cr);
-    cairo_rectangle(cr, 0, y_px, camera_along_px(&view->camera), 22);
+    cairo_rectangle(cr, 0, y_px, camera_along_px(&view->camera), 40);
     cairo_clip(cr);
     paint_background(cr, &theme);
     cairo_restore(cr);
@@ -63,9 +87,8 @@ static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t 
 static void paint_all_rows(struct view *view, cairo_t *cr, double height)
 {
     uint32_t rows = view->far.strip.row_count, pinned = MIN(view->stage.pinned, rows);
-    double band = STRIPS_RULER_PX;
+    double band = pinned_px(view);
     if (pinned) {
-        band += 4 + pinned * camera_row_pt(&view->camera);
         paint_rows(view, cr, 0, pinned, STRIPS_RULER_PX, band);
         cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
         cairo_rectangle(cr, 0, band - 1, camera_along_px(&view->camera), 2);
@@ -75,7 +98,7 @@ static void paint_all_rows(struct view *view, cairo_t *cr, double height)
 }
 
 /* The row at a place of the canvas; row_count: none is there. */
-static uint32_t row_at(const struct view *view, double y_px)
+uint32_t strips_row_at(const struct view *view, double y_px)
 {
     uint32_t rows = view->far.strip.row_count, i = 0;
     while (i < rows &&
@@ -119,11 +142,11 @@ void strips_draw(struct view *view, cairo_t *cr, int height)
 {
     const struct shown_strip *s = &view->far.strip;
     struct strip_look look = look_of(view);
-    paint_all_rows(view, cr, height);
+    paint_all_rows(view, cr, strips_bottom_px(view, height));
     if (!s->row_count)
         return;
     strip_paint_ruler(cr, s, 0, &look);
-    paint_background_below(view, cr, height - 22);
+    paint_background_below(view, cr, strips_bottom_px(view, height));
     strip_paint_key(cr, height - 18, &look);
     paint_unknown(view, cr, height);
     paint_hits(view, cr, height);
@@ -155,7 +178,7 @@ char *strips_say(struct view *view, double x_px, double y_px)
     const struct shown_strip *s = &view->far.strip;
     double at = (x_px - camera_names_px(&view->camera)) / far_width_px(view) * s->pixels;
     double shares[STRIP_CLASSES];
-    uint32_t row = row_at(view, y_px);
+    uint32_t row = strips_row_at(view, y_px);
     if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count || y_px < STRIPS_RULER_PX)
         return NULL;
     const struct strip_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];

@@ -5,6 +5,7 @@
 #include "wire/strip.h"
 
 #include <cairo.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct view;
@@ -19,5 +20,11 @@ char *strips_say(struct view *view, double x_px, double y_px);
 void strips_print(struct view *view, FILE *f);
 
 double strips_y_px(const struct view *view, uint32_t row); /* of its middle */
+double strips_bottom_px(const struct view *view, int height_px); /* rows end there, above the key */
+/* Is some of the row on the canvas?  What scrolls is hidden by what is pinned. */
+bool strips_seen(const struct view *view, uint32_t row, int height_px);
+/* What pixels of a row fill. */
+cairo_rectangle_t strips_box(struct view *view, uint32_t row);
+uint32_t strips_row_at(const struct view *view, double y_px); /* row_count of the strip: none */
 
 #endif

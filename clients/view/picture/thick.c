@@ -4,12 +4,16 @@
 #include "clients/view/parts/marked.h"
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/axis.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/paint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_US 1000000
+#define EVERY_US 1000000 /* of a run that grows */
+#define BEYOND_US 100000 /* where what is seen is not here yet */
 
 /* What of it is in the scene: along a row, from a row to another one where they differ. */
 struct stretch {
@@ -21,6 +25,7 @@ struct thick {
     struct tabled path;
     uint32_t *order; /* rows of its table, by time */
     GArray *stretches;
+    int64_t from_ns, to_ns; /* the pieces that are here, or asked for, are all of those between */
     bool stale; /* of the run there is more; made: the stretches are of this scene */
     bool made;
     guint soon;
@@ -98,11 +103,39 @@ static struct thick *thick_of(struct view *view)
     return view->thick;
 }
 
+static void say_ns(struct table_request *request, const char *key, int64_t ns)
+{
+    char text[24];
+    g_snprintf(text, sizeof text, "%lld", (long long)ns);
+    tabled_option(request, key, text);
+}
+
+/* What is seen and as much again on both sides; all of it, where its events are to be marked. */
 static void ask(struct view *view, struct thick *k)
 {
     struct table_request request = tabled_request("path", "piece");
+    const struct axis *axis = k->marks.is ? NULL : axis_of(view);
+    k->from_ns = INT64_MIN;
+    k->to_ns = INT64_MAX;
+    if (axis) {
+        axis_span(axis, &k->from_ns, &k->to_ns);
+        int64_t more = k->to_ns - k->from_ns;
+        say_ns(&request, "begin", k->from_ns -= more);
+        say_ns(&request, "end", k->to_ns += more);
+    }
     k->stale = false;
     tabled_ask(&k->path, &request);
+}
+
+/* Does what is seen lie beyond the pieces that are here? */
+static bool is_beyond(struct view *view, const struct thick *k)
+{
+    const struct axis *axis = axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return false;
+    axis_span(axis, &from, &to);
+    return from < k->from_ns || to > k->to_ns;
 }
 
 static gboolean on_soon(gpointer data);
@@ -110,12 +143,13 @@ static gboolean on_soon(gpointer data);
 static void ask_soon(struct view *view, struct thick *k)
 {
     gint64 since = g_get_monotonic_time() - k->path.asked_us;
-    if (!k->stale || k->soon || !view->link.connected || !view->link.has_run)
+    bool beyond = is_beyond(view, k);
+    if (!(k->stale || beyond) || k->soon || !view->link.connected || !view->link.has_run)
         return;
-    if (since >= EVERY_US && !tabled_runs(&k->path))
+    if (since >= (beyond ? BEYOND_US : EVERY_US) && !tabled_runs(&k->path))
         ask(view, k);
     else
-        k->soon = g_timeout_add(250, on_soon, view);
+        k->soon = g_timeout_add(50, on_soon, view);
 }
 
 static gboolean on_soon(gpointer data)
@@ -133,7 +167,7 @@ void thick_take(struct view *view, enum news news)
         k->stale = true;
     if (news == NEWS_PICTURE)
         k->made = false;
-    if (view->settings.path)
+    if (view->settings.path && !view->camera.place.far)
         ask_soon(view, k);
 }
 
@@ -155,10 +189,17 @@ void thick_mark(struct view *view, const struct table_cell *step)
     k->marks = *step;
     if (step->is != CELL_STEP)
         k->marks.is = CELL_NULL;
-    else if (k->path.here && !k->stale)
+    else if (k->path.here && !k->stale && k->from_ns == INT64_MIN)
         mark_step(view, k);
-    else if (!tabled_runs(&k->path))
+    else
         ask(view, k);
+}
+
+bool thick_busy(struct view *view)
+{
+    struct thick *k = thick_of(view);
+    bool wanted = view->settings.path && !view->camera.place.far && view->stage.scene;
+    return wanted && (tabled_runs(&k->path) || (k->soon && (!k->path.here || is_beyond(view, k))));
 }
 
 /* ---- what of it is in the scene ---- */
@@ -221,6 +262,31 @@ static void draw_stretch(struct view *view, cairo_t *cr, const struct stretch *s
     cairo_stroke(cr);
 }
 
+void thick_colour(struct view *view, cairo_t *cr, double opaque)
+{
+    if (view->settings.look.grey)
+        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, opaque);
+    else
+        cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, opaque);
+}
+
+/* In the corner, beside that of the tints. */
+static void draw_key(struct view *view, cairo_t *cr, int width, int height)
+{
+    static const char text[] = "critical path";
+    struct paint_theme theme = settings_theme(&view->settings);
+    double ground = paint_brightness(theme.dark), wide = lettering_width(NULL, text, 8, false) + 28,
+           x = width - 8 - wide - (view->settings.tints ? tint_key_px() : 0);
+    cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
+    cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
+    cairo_fill(cr);
+    thick_colour(view, cr, 0.7);
+    cairo_rectangle(cr, x, height - 12, 12, 4);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+    lettering_show(cr, x + 16, height - 17, text, 8, false);
+}
+
 void thick_draw(struct view *view, cairo_t *cr, int width, int height)
 {
     struct thick *k = thick_of(view);
@@ -234,13 +300,12 @@ void thick_draw(struct view *view, cairo_t *cr, int width, int height)
     cairo_clip(cr);
     cairo_set_line_width(cr, MAX(4, 5 * view->camera.place.zoom));
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    if (view->settings.look.grey)
-        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.6);
-    else
-        cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, 0.5);
+    thick_colour(view, cr, view->settings.look.grey ? 0.6 : 0.5);
     for (guint i = 0; i < k->stretches->len; i++)
         draw_stretch(view, cr, &g_array_index(k->stretches, struct stretch, i), width);
     cairo_restore(cr);
+    if (!camera_vertical(&view->camera))
+        draw_key(view, cr, width, height);
 }
 
 void thick_print(struct view *view, FILE *f)

@@ -11,8 +11,11 @@
 
 struct view;
 
+/* Sets it; opaque: 0 to 1. */
+void thick_colour(struct view *view, cairo_t *cr, double opaque);
 void thick_draw(struct view *view, cairo_t *cr, int width, int height);
 void thick_take(struct view *view, enum news news);
+bool thick_busy(struct view *view); /* is what is seen of it not here yet? */
 void thick_clear(struct view *view); /* another run */
 /* The events with which pieces end that are this step of the path are marked, once they are known. */
 void thick_mark(struct view *view, const struct table_cell *step);

@@ -17,11 +17,11 @@ static const struct class
     const char *name;
     double red, green, blue;
     bool hatched;
-} classes[] = {{"meeting", 0, 0.45, 0.7, false},
-               {"exclusion", 0.84, 0.37, 0, false},
-               {"timer", 0, 0.62, 0.45, false},
-               {"unexplained", 0.4, 0.4, 0.4, true}};
-enum { UNEXPLAINED = 3, CLASSES = G_N_ELEMENTS(classes) };
+} classes[TINT_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
+                           {"exclusion", 0.84, 0.37, 0, false},
+                           {"timer", 0, 0.62, 0.45, false},
+                           {"unexplained", 0.4, 0.4, 0.4, true}};
+enum { UNEXPLAINED = 3, CLASSES = TINT_CLASSES };
 
 struct wait {
     unsigned class;
@@ -199,6 +199,62 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
     cairo_restore(cr);
 }
 
+const char *tint_word(unsigned class) { return classes[class].name; }
+
+/* Lines from the lower left to the upper right, again and again. */
+static cairo_pattern_t *hatching(double ink, double ground)
+{
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 5, 5);
+    cairo_t *cr = cairo_create(s);
+    cairo_set_source_rgb(cr, ground, ground, ground);
+    cairo_paint(cr);
+    cairo_set_source_rgb(cr, ink, ink, ink);
+    cairo_set_line_width(cr, 1.2);
+    for (int i = -1; i <= 1; i++) {
+        cairo_move_to(cr, -1 + 5 * i, 6);
+        cairo_line_to(cr, 6 + 5 * i, -1);
+    }
+    cairo_stroke(cr);
+    cairo_destroy(cr);
+    cairo_pattern_t *pattern = cairo_pattern_create_for_surface(s);
+    cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT);
+    cairo_surface_destroy(s);
+    return pattern;
+}
+
+/* Lighter than what runs, on a dark ground, too. */
+void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
+{
+    const struct class *c = &classes[class];
+    double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class,
+           ground = paint_brightness(theme->dark), light = 0.27;
+    if (c->hatched) {
+        double v = theme->dark ? 0.75 : 0.4;
+        cairo_pattern_t *pattern = hatching(v, ground);
+        cairo_set_source(cr, pattern);
+        cairo_pattern_destroy(pattern);
+    } else if (theme->grey) {
+        cairo_set_source_rgb(cr, grey, grey, grey);
+    } else {
+        cairo_set_source_rgb(cr, (1 - light) * c->red + light, (1 - light) * c->green + light,
+                             (1 - light) * c->blue + light);
+    }
+    cairo_fill(cr);
+}
+
+double tint_key(cairo_t *cr, double x, double y, const struct paint_theme *theme)
+{
+    double ink = theme->dark ? 0.85 : 0.2;
+    for (unsigned i = 0; i < CLASSES; i++) {
+        cairo_rectangle(cr, x, y + 1, 12, 10);
+        tint_fill(cr, i, theme);
+        cairo_set_source_rgb(cr, ink, ink, ink);
+        lettering_show(cr, x + 17, y, classes[i].name, 9, false);
+        x += lettering_width(NULL, classes[i].name, 9, false) + 35;
+    }
+    return x;
+}
+
 static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int width)
 {
     struct paint_theme theme = settings_theme(&view->settings);
@@ -212,13 +268,23 @@ static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int 
         fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
 }
 
+#define KEY_SIGN_PX 28 /* beside a word */
+
+double tint_key_px(void)
+{
+    double wide = 8;
+    for (unsigned i = 0; i < CLASSES; i++)
+        wide += lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
+    return wide;
+}
+
 /* What the tints stand for, in the corner. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = settings_theme(&view->settings);
     double x = width - 8, ground = paint_brightness(theme.dark);
     for (unsigned i = CLASSES; i-- > 0;) {
-        double wide = lettering_width(NULL, classes[i].name, 8, false) + 28;
+        double wide = lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
         x -= wide;
         cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
         cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);

@@ -4,12 +4,22 @@
 
 #include "clients/view/parts/news.h"
 
+#include "render/paint.h"
+
 #include <cairo.h>
 #include <stdio.h>
 
 struct view;
 
+/* Classes, in their order: meeting, exclusion, timer, unexplained. */
+#define TINT_CLASSES 4u
+const char *tint_word(unsigned class); /* "meeting" */
+/* Fills the path, over the ground. */
+void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme);
+/* What the tints stand for, from there to the right; returns where it ends. */
+double tint_key(cairo_t *cr, double x_px, double y_px, const struct paint_theme *theme);
 void tint_draw(struct view *view, cairo_t *cr, int width, int height);
+double tint_key_px(void); /* how wide the key is that stands at the right of a picture from near */
 void tint_take(struct view *view, enum news news);
 void tint_clear(struct view *view); /* another run */
 void tint_print(struct view *view,

@@ -74,6 +74,8 @@ struct view {
     struct reason *reason;
     struct thick *thick;
     struct tint *tint;
+    struct lives *lives;
+    struct trail *trail;
     struct bands *bands;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */

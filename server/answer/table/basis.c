@@ -49,8 +49,10 @@ struct basis *basis_take(const struct table_view *view, struct ref at)
 void basis_give(const struct run *run, struct basis *basis)
 {
     struct run *cache = (struct run *)(uintptr_t)run;
-    if (!basis->whole || basis->of.again != measured_again(run) ||
-        graph_bytes(basis->graph) > KEPT_MOST) {
+    size_t bytes = basis->path.count * sizeof *basis->path.pieces;
+    bytes += basis->graph ? graph_bytes(basis->graph) : 0;
+    if (!(basis->whole || basis->followed) || basis->of.again != measured_again(run) ||
+        bytes > KEPT_MOST) {
         basis_free(basis);
         return;
     }

@@ -15,6 +15,7 @@ struct basis {
     struct step_sums sums;
     int64_t whole_ns, span_ns; /* as it was; with nobody going on late */
     bool whole; /* all of it is there */
+    bool followed; /* the path is there, and nothing else */
     struct basis_of { /* what it is of */
         uint64_t again, known;
         int64_t from_ns, to_ns;

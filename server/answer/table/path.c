@@ -3,7 +3,8 @@
  *
  * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told it; "free" = a line that
  * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
- * the bound on what so many processors can win; "no-latency": who is let go goes on at once. */
+ * the bound on what so many processors can win; "no-latency": who is let go goes on at once.  Of pieces "begin", "end":
+ * only those that lie between these ns. */
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"
 #include "server/run/times.h"
@@ -24,6 +25,7 @@ struct work {
     int64_t changed_ns;
     enum stage stage;
     bool begun; /* the stage */
+    bool pieces; /* only the path itself is asked for */
 };
 
 /* ---- what is asked ---- */
@@ -88,10 +90,11 @@ static void aim(struct work *w)
     uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
     uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
     w->basis = basis_take(view, at);
-    if (w->basis->whole) {
-        w->stage = CHANGE;
+    if (w->basis->whole || (w->pieces && w->basis->followed)) {
+        w->stage = w->pieces ? DONE : CHANGE;
         return;
     }
+    w->basis->followed = false;
     path_begin(&w->basis->path, view->measured, thread,
                thread ? times_fitted(view->run, position) : view->to_ns);
 }
@@ -101,6 +104,7 @@ static void *begin(const struct table_view *view, char **problem)
     struct work *w = memory_zeroed(1, sizeof *w);
     w->view = view;
     w->steps = view->measured->steps.count;
+    w->pieces = strcmp(view->request->by, "piece") == 0;
     if (!options(w, problem)) {
         free(w->factors);
         free(w);
@@ -180,6 +184,8 @@ static bool follow(struct work *w, uint64_t budget)
 {
     if (!path_step(&w->basis->path, budget))
         return false;
+    if (w->pieces)
+        return w->basis->followed = true;
     w->basis->graph = graph_new(w->view->measured);
     return true;
 }
@@ -216,7 +222,7 @@ static bool step(void *p, uint64_t *budget)
 {
     struct work *w = p;
     if (w->stage < DONE && stage(w, *budget)) {
-        w->stage++;
+        w->stage = w->pieces ? DONE : w->stage + 1;
         w->begun = false;
     }
     return w->stage == DONE;
@@ -294,6 +300,15 @@ static void fill_steps(const struct work *w, struct shown_table *t)
     }
 }
 
+/* Does a piece lie between the times that are asked for? */
+static bool is_between(const struct work *w, const struct path_piece *p)
+{
+    const char *begin = table_option(w->view->request, "begin"),
+               *end = table_option(w->view->request, "end");
+    return (!begin || p->to_ns >= strtoll(begin, NULL, 10)) &&
+           (!end || p->from_ns <= strtoll(end, NULL, 10));
+}
+
 /* by = "piece": the path itself, thread after thread. */
 static void fill_pieces(const struct work *w, struct shown_table *t)
 {
@@ -307,6 +322,8 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
     bool first = r->top && !*r->sort; /* no more of them will be told */
     for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
         const struct path_piece *p = &w->basis->path.pieces[i];
+        if (!is_between(w, p))
+            continue;
         struct ref until = table_event(w->view, p->position);
         int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
         struct table_cell *cells = p->to_ns > from ? table_add_row(t, 0, until) : NULL;
@@ -409,7 +426,7 @@ static void fill(void *p, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = p;
     t->title = memory_copied("critical path");
-    if (strcmp(view->request->by, "piece") == 0) {
+    if (w->pieces) {
         fill_pieces(w, t);
         table_arrange(t, view->request, NULL);
         return;

@@ -1,0 +1,157 @@
+#include "clients/view/drawer/columns.h"
+
+#include "clients/view/drawer/cell.h"
+#include "clients/view/drawer/row.h"
+#include "clients/view/picture/view.h"
+
+#include <stdlib.h>
+
+static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+    struct columns *all = data;
+    uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "column"));
+    bool first = g_object_get_data(G_OBJECT(factory), "first") != NULL;
+    cell_setup(item, &all->table->columns[all->shown[column].column], first);
+}
+
+/* Which of the table's columns stands in the cell of a row. */
+static uint32_t column_in(const struct columns *all, uint32_t row, uint32_t shown)
+{
+    const struct shown *s = &all->shown[shown];
+    const struct table_cell *cells = table_cells(all->table, row);
+    bool other = cells[s->column].is == CELL_NULL && s->other < all->table->column_count;
+    return other ? s->other : s->column;
+}
+
+char *columns_say(struct columns *all, uint32_t row, uint32_t shown)
+{
+    struct table_names names = {the_book(all->view), all->view->link.sites};
+    uint32_t column = column_in(all, row, shown);
+    const struct table_cell *cell = &table_cells(all->table, row)[column];
+    if (cell->is == CELL_NULL && all->table->rows[row].depth)
+        return g_strdup("");
+    return table_say(&names, &all->table->columns[column], cell);
+}
+
+static void fill_cell(DrawerRow *row, GtkListItem *item)
+{
+    struct columns *all = g_object_get_data(G_OBJECT(item), "columns");
+    uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(item), "column"));
+    char *text = columns_say(all, row->row, column);
+    cell_fill(item, text);
+    free(text);
+}
+
+static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+    DrawerRow *row = gtk_tree_list_row_get_item(gtk_list_item_get_item(item));
+    g_object_set_data_full(G_OBJECT(item), "row", row, g_object_unref);
+    g_object_set_data(G_OBJECT(item), "columns", data);
+    g_object_set_data(G_OBJECT(item), "column", g_object_get_data(G_OBJECT(factory), "column"));
+    cell_bind(item, ((struct columns *)data)->deep);
+    fill_cell(row, item);
+    g_signal_connect(row, "changed", G_CALLBACK(fill_cell), item);
+}
+
+/* The list may have lost the row by now. */
+static void on_unbind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+    (void)factory;
+    (void)data;
+    g_signal_handlers_disconnect_by_data(g_object_get_data(G_OBJECT(item), "row"), item);
+    g_object_set_data(G_OBJECT(item), "row", NULL);
+}
+
+struct sorting {
+    struct columns *columns;
+    uint32_t column;
+};
+
+static int compare(gconstpointer a, gconstpointer b, gpointer data)
+{
+    const struct sorting *s = data;
+    struct columns *all = s->columns;
+    uint32_t x = ((const DrawerRow *)a)->row, y = ((const DrawerRow *)b)->row;
+    if (!all->table || x >= all->table->row_count || y >= all->table->row_count)
+        return 0;
+    const struct table_cell *p = &table_cells(all->table, x)[column_in(all, x, s->column)],
+                            *q = &table_cells(all->table, y)[column_in(all, y, s->column)];
+    if (cell_is_number(p) || cell_is_number(q) || p->is == CELL_NULL || q->is == CELL_NULL)
+        return cell_compare(p, q);
+    char *one = columns_say(all, x, s->column), *other = columns_say(all, y, s->column);
+    int order = g_utf8_collate(one, other);
+    free(one);
+    free(other);
+    return order;
+}
+
+/* title: ours. */
+static void add_column(struct columns *all, uint32_t shown, char *title)
+{
+    const struct table_column *c = &all->table->columns[all->shown[shown].column];
+    GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+    struct sorting *sorting = g_new(struct sorting, 1);
+    *sorting = (struct sorting){all, shown};
+    g_object_set_data(G_OBJECT(factory), "column", GUINT_TO_POINTER(shown));
+    g_object_set_data(G_OBJECT(factory), "first", shown ? NULL : all);
+    g_signal_connect(factory, "setup", G_CALLBACK(on_setup), all);
+    g_signal_connect(factory, "bind", G_CALLBACK(on_bind), all);
+    g_signal_connect(factory, "unbind", G_CALLBACK(on_unbind), all);
+    GtkColumnViewColumn *made = gtk_column_view_column_new(title, factory);
+    GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, sorting, g_free));
+    gtk_column_view_column_set_sorter(made, sorter);
+    gtk_column_view_column_set_resizable(made, TRUE);
+    gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE ||
+                                                c->kind == TABLE_LINE);
+    gtk_column_view_append_column(GTK_COLUMN_VIEW(all->widget), made);
+    g_object_unref(sorter);
+    g_object_unref(made);
+    free(title);
+}
+
+static void add_wanted(struct columns *all, const struct grid_column *wanted)
+{
+    uint32_t column = table_find(all->table, wanted->name), none = all->table->column_count;
+    uint32_t other = wanted->other ? table_find(all->table, wanted->other) : none;
+    if (column == none)
+        return;
+    all->shown[all->shown_count++] = (struct shown){column, other};
+    add_column(all, all->shown_count - 1,
+               wanted->title ? g_strdup(wanted->title)
+                             : table_say_title(&all->table->columns[column]));
+}
+
+static void add_all(struct columns *all)
+{
+    char *unknown = NULL;
+    uint32_t count, *chosen = table_choose(all->table, NULL, &count, &unknown);
+    for (uint32_t i = 0; i < count; i++) {
+        all->shown[all->shown_count++] = (struct shown){chosen[i], all->table->column_count};
+        add_column(all, i, table_say_title(&all->table->columns[chosen[i]]));
+    }
+    free(chosen);
+}
+
+void columns_make(struct columns *all)
+{
+    if (all->column_count == all->table->column_count || !all->table->column_count)
+        return;
+    GListModel *columns = gtk_column_view_get_columns(GTK_COLUMN_VIEW(all->widget));
+    while (g_list_model_get_n_items(columns)) {
+        GtkColumnViewColumn *column = g_list_model_get_item(columns, 0);
+        gtk_column_view_remove_column(GTK_COLUMN_VIEW(all->widget), column);
+        g_object_unref(column);
+    }
+    all->shown_count = 0;
+    if (!all->wanted)
+        add_all(all);
+    for (const struct grid_column *c = all->wanted; c && c->name; c++)
+        add_wanted(all, c);
+    all->column_count = all->table->column_count;
+}
+
+void columns_resort(struct columns *all)
+{
+    GtkSorter *sorter = gtk_column_view_get_sorter(GTK_COLUMN_VIEW(all->widget));
+    gtk_sorter_changed(sorter, GTK_SORTER_CHANGE_DIFFERENT);
+}

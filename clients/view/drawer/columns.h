@@ -1,0 +1,37 @@
+/* The columns of a grid (grid.h): what stands in their cells, and how rows are sorted by them. */
+#ifndef CLIENTS_VIEW_DRAWER_COLUMNS_H
+#define CLIENTS_VIEW_DRAWER_COLUMNS_H
+
+#include "clients/source/table.h"
+#include "wire/limits.h"
+
+#include <gtk/gtk.h>
+
+struct view;
+
+/* A column: what stands in it, and what stands there in rows that have nothing of that. */
+struct grid_column {
+    const char *name, *other; /* of the table's columns; other: or NULL */
+    const char *title; /* NULL: as the table calls it */
+};
+
+/* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is another one. */
+struct columns {
+    struct view *view;
+    GtkWidget *widget;
+    const struct grid_column *wanted; /* NULL: all */
+    const struct shown_table *table;
+    bool deep; /* rows of it have others below them */
+    struct shown { /* of the table, and what stands in for it; column_count: nothing */
+        uint32_t column, other;
+    } shown[LIMIT_TABLE_COLUMNS];
+    uint32_t shown_count, column_count; /* column_count: of the table that they were made for */
+};
+
+/* Of the first table; those of the next are the same. */
+void columns_make(struct columns *columns);
+/* What stands in a row of the table, in the n-th column that is shown; new memory. */
+char *columns_say(struct columns *columns, uint32_t row, uint32_t shown);
+void columns_resort(struct columns *columns); /* rows stay, figures have changed */
+
+#endif

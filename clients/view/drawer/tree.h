@@ -1,0 +1,16 @@
+/* The rows of a table as a tree, each below its own; and whether two of them are of the same rows. */
+#ifndef CLIENTS_VIEW_DRAWER_TREE_H
+#define CLIENTS_VIEW_DRAWER_TREE_H
+
+#include "wire/table.h"
+
+#include <gio/gio.h>
+
+/* Those of depth 0, with the others below them, as DrawerRow; the caller's. */
+GPtrArray *tree_make(const struct shown_table *table);
+/* Are they about the same, one after the other, whatever their figures?  NULL: there are none. */
+bool tree_same(GListModel *rows, GListModel *others);
+/* Numbers them anew, from *number on, and tells each that it has changed. */
+void tree_renumber(GListModel *rows, guint *number);
+
+#endif

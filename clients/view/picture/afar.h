@@ -1,0 +1,22 @@
+/* What lies over the strips of a run from far away: waiting by kind (kinds.h) and the critical path (trail.h), with their
+ * key, and what is said of a place. */
+#ifndef CLIENTS_VIEW_PICTURE_AFAR_H
+#define CLIENTS_VIEW_PICTURE_AFAR_H
+
+#include "clients/view/parts/news.h"
+
+#include <cairo.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct view;
+
+void afar_draw(struct view *view, cairo_t *cr, int height_px);
+/* As strips_say, with the kinds of waits and the path where they are drawn; the caller's. */
+char *afar_say(struct view *view, double x_px, double y_px);
+void afar_take(struct view *view, enum news news);
+bool afar_busy(struct view *view); /* is some of it asked for, or about to be? */
+void afar_clear(struct view *view); /* another run */
+void afar_print(struct view *view, FILE *f); /* for tests */
+
+#endif
