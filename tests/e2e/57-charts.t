@@ -171,6 +171,8 @@ least() { # the least height of a word, pt
     pdftotext -bbox "$1" - | perl -ne '/yMin="([\d.]+)".*yMax="([\d.]+)"/ and print $2 - $1, "\n"' | sort -n | head -n 1 | cut -d. -f1
 }
 check "with letters that can be read" test "$(least many.pdf)" -ge 6
+poet states turns.poet --chart transitions --width 17cm -o wide.png
+like "a picture, too, to a point" "$(file wide.png)" "PNG image data, 96[0-9] x [0-9]+,"
 poet waits turns.poet --chart bars --width 84mm -o bars.pdf
 like "bars, too, are so wide" "$(pdfinfo bars.pdf)" "Page size: *238"
 check "with letters that can be read, too" test "$(least bars.pdf)" -ge 6

@@ -96,31 +96,12 @@ static void in_letters_each_has_a_row(void **state)
     free(text);
 }
 
-/* Two of a point; as wide as the whole is to be, less the names. */
-static void a_picture_has_as_many_pixels_as_it_is_wide(void **state)
-{
-    (void)state;
-    struct chart_row rows[2] = {{"T:one", NULL}, {"T:a thread with a name that is long", NULL}};
-    struct chart c = {.title = "x", .rows = rows, .row_count = 2};
-    struct page_options o = {.format = PAGE_PDF};
-    assert_int_equal(chart_pixels(&c, &o), CHART_PIXELS);
-    uint32_t before = 0;
-    for (o.width_pt = 20; o.width_pt < 2000; o.width_pt += 31) {
-        uint32_t pixels = chart_pixels(&c, &o);
-        assert_true(pixels >= before && pixels >= 280 &&
-                    (pixels <= 280 || pixels < 2 * o.width_pt));
-        before = pixels;
-    }
-    assert_true(before > 3000);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_those_of_the_pixels),
         cmocka_unit_test(short_states_are_seen),
         cmocka_unit_test(in_letters_each_has_a_row),
-        cmocka_unit_test(a_picture_has_as_many_pixels_as_it_is_wide),
     };
     return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
 }
