@@ -119,7 +119,7 @@ void strip_paint_row(cairo_t *cr, const struct shown_strip *s, const struct book
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
-    paint_name(cr, book_label(book, s->rows[row]), row, y, look);
+    paint_name(cr, look->name ? look->name : book_label(book, s->rows[row]), row, y, look);
 }
 
 /* ---- the ruler ---- */

@@ -13,6 +13,7 @@ struct strip_look {
     double names_pt, width_pt; /* of the names, of the pixels right of them */
     double row_pt; /* from row to row */
     bool dark, grey;
+    const char *name; /* of the row, NULL: as the book calls its line */
 };
 
 #define STRIP_RULER_PT 18.0

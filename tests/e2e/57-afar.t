@@ -80,6 +80,11 @@ bands by-time.bands
 hide 1
 overlay hidden
 action undo
+action cluster-kind
+image cluster.png
+overlay cluster
+bands cluster.bands
+action undo
 drawer none
 action critical-path
 action tint-waits
@@ -175,6 +180,9 @@ is "by order, too" "$(most by-order)" "0 meeting 1 exclusion 2 exclusion 3 timer
 is "states stand below the strips" "$(compare by-time states)" alike
 is "by order each thread has a row" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
 like "how much of the path is on a row that is hidden is said" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
+is "clusters have bands, too" "$(wc -l <cluster.bands)" 1
+is "and the path, all of it" "$(perl -ne '$s += ($2 - $1) * $3 if /^path 0 (\d+) (\d+) (\S+)/; $p = $1 if /^trail of (\d+)/;
+    END { print $s > 0.97 * $p && $s < 1.01 * $p ? "all" : "$s of $p" }' cluster)" all
 check "it goes from thread to thread" grep -q '^path 2 .* hops 1 after 1$' by-time
 check "and back" grep -q '^path 1 .* hops 1 after 2$' by-time
 is "switched off, nothing lies there" "$(cat off)" ""

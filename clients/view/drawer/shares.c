@@ -69,7 +69,9 @@ static void draw_row(struct view *view, cairo_t *cr, const struct shown_strip *l
     float *all = g_new(float, (size_t)s->pixels *SPELL_STATES);
     for (uint32_t i = 0; i < s->pixels; i++)
         shares_at(lives, s, row, i, all + (size_t)i * SPELL_STATES);
-    draw_name(view, cr, book_label(the_book(view), lives->rows[row]), y, names);
+    char *name = far_label(view, row);
+    draw_name(view, cr, name, y, names);
+    g_free(name);
     for (uint32_t i = 0, end; i < s->pixels; i = end) {
         for (end = i + 1; end < s->pixels && spells_alike(all, (int)i, (int)end);)
             end++;
@@ -146,7 +148,9 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     if (row < 0 || at < 0 || at >= s->pixels)
         return FALSE;
     shares_at(lives, s, (uint32_t)row, (uint32_t)at, shares);
-    GString *text = g_string_new(book_label(the_book(view), lives->rows[row]));
+    char *name = far_label(view, (uint32_t)row);
+    GString *text = g_string_new(name);
+    g_free(name);
     const char *before = ": ";
     for (unsigned i = 0; i < SPELL_STATES; i++) {
         if (shares[i] < 0.005f)

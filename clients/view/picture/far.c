@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LEAST_EVENTS 50.0 /* across the picture, before it is one of marks again */
 
@@ -81,6 +82,31 @@ GArray *far_rows_of_lines(const struct view *view)
             note_row(rows, l->lines[i], row);
     }
     return rows;
+}
+
+/* "{T:producer… ×3}" where they have several names; numbers of twins are none. */
+static char *cluster_label(struct view *view, const uint32_t *lines, uint32_t count)
+{
+    const char *first = book_label(the_book(view), lines[0]);
+    size_t bytes = strcspn(first, "#");
+    bool same = true;
+    for (uint32_t i = 1; i < count; i++) {
+        const char *other = book_label(the_book(view), lines[i]);
+        same &= strcspn(other, "#") == bytes && strncmp(first, other, bytes) == 0;
+    }
+    return g_strdup_printf("{%.*s%s ×%u}", (int)bytes, first, same ? "" : "…", count);
+}
+
+char *far_label(struct view *view, uint32_t row)
+{
+    const struct far_lines *l = &view->far.shown;
+    uint32_t line = view->far.strip.rows[row], first = 0, end;
+    while (first < l->count && l->lines[first] != line)
+        first++;
+    for (end = first + 1; end < l->count && l->joined[end];)
+        end++;
+    return first < l->count && end > first + 1 ? cluster_label(view, l->lines + first, end - first)
+                                               : g_strdup(book_label(the_book(view), line));
 }
 
 static void take_far(void *user, const struct answer *answer)

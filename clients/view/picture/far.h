@@ -28,6 +28,8 @@ GArray *far_rows_of_lines(const struct view *view);
 void far_enter(struct view *view); /* from marks: the same at both edges */
 void far_zoom(struct view *view, double factor, double x_px);
 void far_pan(struct view *view, double x_px);
+/* Of a row of the strip: its line, or "{T:worker ×4}" of a cluster, as from near; the caller's. */
+char *far_label(struct view *view, uint32_t row);
 /* To the marks, at this place. */
 void far_go_in(struct view *view, double x_px);
 uint64_t far_position(const struct view *view, double x_px);

@@ -87,9 +87,10 @@ static void ask(struct view *view, struct lives *l)
 }
 
 /* Is another part seen than that which is here? */
-static bool has_moved(const struct view *view, const struct lives *l)
+static bool has_moved(struct view *view, const struct lives *l)
 {
-    return l->strip.from != view->far.strip.from || l->strip.to != view->far.strip.to;
+    return !lives_of(view) || l->strip.from != view->far.strip.from ||
+           l->strip.to != view->far.strip.to;
 }
 
 static gboolean on_soon(gpointer data);

@@ -79,8 +79,12 @@ static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t 
     cairo_rectangle(cr, 0, top_px, camera_along_px(&view->camera), bottom_px - top_px);
     cairo_clip(cr);
     for (uint32_t i = first; i < end; i++)
-        if (row_y(view, i) + look.row_pt > top_px && row_y(view, i) < bottom_px)
+        if (row_y(view, i) + look.row_pt > top_px && row_y(view, i) < bottom_px) {
+            char *name = far_label(view, i);
+            look.name = name;
             strip_paint_row(cr, s, the_book(view), i, row_y(view, i), &look);
+            g_free(name);
+        }
     cairo_restore(cr);
 }
 
@@ -184,7 +188,9 @@ char *strips_say(struct view *view, double x_px, double y_px)
     const struct strip_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];
     for (unsigned k = 0; k < STRIP_CLASSES; k++)
         shares[k] = cell->share[k] / 255.0;
-    GString *text = g_string_new(book_label(the_book(view), s->rows[row]));
+    char *name = far_label(view, row);
+    GString *text = g_string_new(name);
+    g_free(name);
     g_string_append_c(text, ':');
     say_shares(view, text, shares, cell->about);
     if (cell->share[STRIP_WAITS] && cell->about)
