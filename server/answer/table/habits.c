@@ -2,6 +2,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/answer/table/processor.h"
 
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #define ONE_LEAST 2u /* threads of which each was waited for before the next was made */
 #define TURNS_LEAST 4u /* waits of each of two for the other */
 #define AT_A_TIME_MOST 1.25 /* threads that run, on the average */
-#define AT_A_TIME_LEAST 0.5 /* likewise: less, and the run waits for something else */
+#define AT_A_TIME_LEAST 0.5 /* likewise, or could run: less, and the run waits for something else */
 #define AT_WORK_SHARE 0.1 /* of what all ran: less, and a thread is not at work */
 
 /* ---- of one object: wakings, and what the clock ended ---- */
@@ -338,14 +339,18 @@ static void look_at_running(struct hinting *h)
 {
     const struct intervals *all = h->view->measured;
     const struct course_of *most = NULL;
-    int64_t *ran = memory_zeroed(all->thread_count + 1, sizeof *ran), sum = 0, most_ns = 0;
+    int64_t *ran = memory_zeroed(all->thread_count + 1, sizeof *ran), sum = 0, ready = 0,
+            most_ns = 0;
     uint32_t threads = 0, at_work = 0;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct course_of *c = &all->threads[i];
         struct states s = {0};
         states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-        ran[i] = table_wants(h->view, c->thread) ? s.of[STATE_RUNNING].total_ns : 0;
+        processor_split(h->view, c, &s); /* then what it waited for a processor does not count */
+        if (table_wants(h->view, c->thread))
+            ran[i] = s.of[STATE_RUNNING].total_ns + s.of[STATE_SYSTEM].total_ns;
         threads += ran[i] > 0;
+        ready += ran[i] ? s.of[STATE_READY].total_ns : 0;
         sum += ran[i];
         if (ran[i] > most_ns) {
             most_ns = ran[i];
@@ -356,7 +361,7 @@ static void look_at_running(struct hinting *h)
         at_work += ran[i] >= FEW_NS && (double)ran[i] >= AT_WORK_SHARE * (double)sum;
     free(ran);
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
-        (double)sum < AT_A_TIME_LEAST * (double)h->run_ns)
+        (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)
         return;
     hinting_add(h, HINT_AT_A_TIME, threads, most->thread, sum, h->run_ns * threads,
                 table_event(h->view, most->start));

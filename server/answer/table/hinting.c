@@ -15,6 +15,9 @@ static const struct {
     [HINT_PATH] = {"decided how long it took", NULL, NULL},
     [HINT_READY] = {"was let go, and went on late", NULL,
                     "more threads than processors, or others that run on them"},
+    [HINT_PROCESSOR] = {"waits for a processor", "%u threads wait for a processor",
+                        "fewer threads at work at once, or more processors; or other programs have "
+                        "them: measure again on a quiet machine"},
     [HINT_ENDS] = {"had ended long before anybody took note",
                    "%u threads had ended long before anybody took note",
                    "does no harm, unless what follows the join could begin sooner"},

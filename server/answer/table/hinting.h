@@ -26,6 +26,7 @@ enum hint_column {
 enum hint_kind {
     HINT_OPEN,     /* waits that have not ended */
     HINT_PATH,     /* who decided how long it took */
+    HINT_PROCESSOR, /* could go on, but had no processor */
     HINT_READY,    /* let go, and late */
     HINT_ENDS,     /* ended long before their joins */
     HINT_LOCK,     /* waits for a lock */

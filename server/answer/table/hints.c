@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/answer/table/fights.h"
 #include "server/answer/table/habits.h"
+#include "server/answer/table/processor.h"
 #include "server/causes/path.h"
 
 #include <stdlib.h>
@@ -68,20 +69,44 @@ static void look_at_keepers(struct hinting *h)
 
 /* ---- threads ---- */
 
-/* Threads that nobody took note of, and which the longest. */
+/* Threads that nobody took note of, or that had no processor: how many, and which the longest. */
 struct ends {
     const struct course_of *worst;
-    int64_t ns;
+    int64_t ns, all_ns, lives_ns;
     uint32_t count;
 };
 
-static void look_at_thread(struct hinting *h, const struct course_of *c, struct ends *ends)
+static void add_end(struct ends *ends, const struct course_of *c, int64_t ns, int64_t life_ns)
+{
+    ends->count++;
+    ends->all_ns += ns;
+    ends->lives_ns += life_ns;
+    if (ns > ends->ns) {
+        ends->ns = ns;
+        ends->worst = c;
+    }
+}
+
+/* Where it is known how long it had one. */
+static void look_for_processor(const struct table_view *view, const struct course_of *c,
+                               struct states s, struct ends *without)
+{
+    if (!processor_split(view, c, &s))
+        return;
+    int64_t ready = s.of[STATE_READY].total_ns;
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns)
+        add_end(without, c, ready, s.life_ns);
+}
+
+static void look_at_thread(struct hinting *h, const struct course_of *c, struct ends *ends,
+                           struct ends *without)
 {
     const struct table_view *view = h->view;
     struct states s;
     states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
     if (!s.life_ns || !table_wants(view, c->thread))
         return;
+    look_for_processor(view, c, s, without);
     int64_t ready = s.of[STATE_READY].total_ns, left = s.of[STATE_TERMINATE].total_ns;
     struct table_cell *cells = NULL;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
@@ -92,11 +117,14 @@ static void look_at_thread(struct hinting *h, const struct course_of *c, struct 
         cells[HINT_TIMES] = cell_number((int64_t)s.of[STATE_READY].count);
     if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
         return;
-    ends->count++;
-    if (left > ends->ns) {
-        ends->ns = left;
-        ends->worst = c;
-    }
+    add_end(ends, c, left, s.life_ns);
+}
+
+static void add_without(struct hinting *h, const struct ends *without)
+{
+    if (without->count)
+        hinting_add(h, HINT_PROCESSOR, without->count, without->worst->thread, without->all_ns,
+                    without->lives_ns, table_event(h->view, without->worst->start));
 }
 
 static void add_ends(struct hinting *h, const struct ends *ends)
@@ -213,14 +241,15 @@ static int64_t length_of(const struct table_view *view)
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct hinting h = {.view = view, .table = t, .run_ns = length_of(view)};
-    struct ends ends = {0};
+    struct ends ends = {0}, without = {0};
     t->title = memory_copied("hints");
     hinting_columns(t);
     look_at_open(&h);
     look_at_path(&h, work);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        look_at_thread(&h, &view->measured->threads[i], &ends);
+        look_at_thread(&h, &view->measured->threads[i], &ends, &without);
     add_ends(&h, &ends);
+    add_without(&h, &without);
     fights_look(&h);
     look_at_keepers(&h);
     habits_look(&h);
