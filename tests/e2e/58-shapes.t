@@ -8,15 +8,10 @@ states --tasks
 states --created
 waits
 waits --while
-waits --since meeting
-waits --by pattern
 waits --by wait
 waits --knots
-waits --tree
 path --top 999
 path --by piece
-path --by thread
-path --top 999 --zeros=3
 report"
 
 # ---- threads, a lock, a barrier, a semaphore, a condition, a read-write lock: whoever runs when ----
@@ -79,13 +74,16 @@ words() {
 while read -r table; do
     poet $table --json mixed.poet >file.json
     check "$table: live and from the file" cmp "live.$(echo "$table" | tr ' ' .)" file.json
-    poet $table mixed.poet | words >text
+    poet $table mixed.poet >whole
+    words <whole >text
     poet $table mixed.poet -o table.pdf
-    pdftotext -layout table.pdf - | words "$(poet $table mixed.poet | sed -n 2p | sed 's/  */ /g; s/^ //; s/ $//')" >paper
+    pdftotext -layout table.pdf - | words "$(sed -n 2p whole | sed 's/  */ /g; s/^ //; s/ $//')" >paper
     check "$table: text and PDF" sh -c "cmp paper text || diff paper text"
-    cp table.pdf before.pdf
-    poet $table mixed.poet -o table.pdf
-    check "$table: the same bytes again" cmp table.pdf before.pdf
+    case $table in states | waits | report)
+        cp table.pdf before.pdf
+        poet $table mixed.poet -o table.pdf
+        check "$table: the same bytes again" cmp table.pdf before.pdf ;;
+    esac
     [ "$table" = report ] && continue # several tables, of several columns
     poet $table --csv mixed.poet >table.csv
     check "$table: CSV and JSON" python3 - <<'PY'
@@ -114,7 +112,7 @@ is "the pieces of the path follow one another" "$(poet path --by piece --json mi
 
 # ---- a file that was cut off ----
 size=$(stat -c %s mixed.poet)
-for less in 20 100 400 1500 4000; do
+for less in 20 400 4000; do
     head -c $((size - less)) mixed.poet >cut.poet
     like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the run was cut off: what was after that"
     like "elsewhere, too" "$(cat cut.txt)" "the run was cut off"

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Why programs wait that nobody here wrote: less than a hundredth of it is not explained, and what is told adds up.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1
+have() { # PROGRAM
+    command -v "$1" >/dev/null && return
+    skip "no $1"
+    return 1
+}
+# explained NAME: of its waiting, in NAME.poet
+explained() {
+    check "$1: what is told of time adds up" sound "$1.poet"
+    is "$1: it is explained why it waited" "$(poet waits --json "$1.poet" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
+        print $t->{unexplained_ns} <= 0.01 * $t->{waited_ns} ? "yes" :
+            "$t->{unexplained_ns} ns of $t->{waited_ns} are not"')" yes
+}
+head -c 3000000 /dev/urandom | base64 >paper
+for program in "pigz -p 4 -b 128" "zstd -T4 -q"; do
+    name=${program%% *}
+    have "$name" || continue
+    poet record -o "$name.poet" $program -c paper >/dev/null
+    explained "$name"
+done
+
+# A server by its threads; clients from outside.
+at_port() { python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))' "$1"; }
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+cat >load.py <<'PY'
+import socket, sys, threading
+def client(n):
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    f = s.makefile("rwb")
+    for i in range(200):
+        value = b"x" * (10 + i)
+        f.write(b"set k%d 0 0 %d\r\n%s\r\n" % ((n * 7 + i) % 50, len(value), value))
+        f.flush()
+        f.readline()
+        f.write(b"get k%d\r\n" % (i % 50))
+        f.flush()
+        while f.readline() != b"END\r\n":
+            pass
+threads = [threading.Thread(target=client, args=(i,)) for i in range(6)]
+for t in threads: t.start()
+for t in threads: t.join()
+PY
+if have memcached; then
+    port=$(free_port)
+    poet record -o memcached.poet memcached -u nobody -t 4 -l 127.0.0.1 -p "$port" -U 0 &
+    recording=$!
+    pids="$pids $recording"
+    until_true at_port "$port"
+    check "clients of memcached" timeout 60 python3 load.py "$port"
+    kill -TERM $recording
+    wait $recording
+    explained memcached
+fi
+if have redis-server; then
+    port=$(free_port)
+    poet record -o redis.poet redis-server --port "$port" --bind 127.0.0.1 --io-threads 3 --save "" --dir "$work" >/dev/null &
+    recording=$!
+    pids="$pids $recording"
+    until_true redis-cli -p "$port" ping
+    check "clients of redis" timeout 60 redis-benchmark -p "$port" -n 1000 -c 10 -q -t set,get,lpush
+    redis-cli -p "$port" shutdown nosave
+    wait $recording
+    explained redis
+fi
+
+# Messages between ranks.
+for mpi in openmpi mpich; do
+    program=NP${mpi/mpich/mpich2}
+    have "$program" || continue
+    timeout 100 poet record -o "$mpi.poet" -- mpirun.$mpi -n 2 "$program" -u 500 -n 5 >/dev/null 2>&1
+    explained $mpi
+done
+done_testing
