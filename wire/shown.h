@@ -112,7 +112,7 @@ void get_line_is(struct in *in, struct shown_line *line);
 void shown_line_free(struct shown_line *line);
 void put_event(struct out *out, const struct shown_event *event);
 void get_event(struct in *in, struct shown_event *event);
-#define EVENT_BYTES 105u /* at least */
+#define EVENT_BYTES 109u /* at least */
 void shown_event_free(struct shown_event *event);
 void put_process(struct out *out, const struct shown_process *process);
 void get_process(struct in *in, struct shown_process *process);
