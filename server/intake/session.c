@@ -404,6 +404,7 @@ void session_free(struct session *session)
     if (!session)
         return;
     session->run->sessions[session->number] = NULL;
+    session_name_sums(session);
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         struct thread_state *state = walk.value;
         free(state->held);
