@@ -50,7 +50,8 @@ struct region_head {
     _Alignas(
         64) _Atomic uint32_t contexts; /* that there are, with context 0: 1 .. REGION_CONTEXTS */
     _Atomic uint32_t
-        depth; /* open calls; may be above REGION_FRAMES: those above are only counted */
+        depth; /* frames that are open, with the thread's own; may be above REGION_FRAMES: calls
+                * above are only counted */
     _Atomic uint64_t folded; /* calls that got no context of their own: there was no more room */
     _Atomic uint64_t deep; /* calls that got no frame: too many were open */
     _Atomic uint64_t mismatched; /* ends of calls that were not open */
@@ -60,13 +61,14 @@ struct region_head {
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
-/* An open call; the outermost first. */
+/* An open call; the outermost first: that is the thread itself, and so is one that other calls lie under which
+ * are on another stack, of a coroutine that the thread runs. */
 struct region_frame {
     _Atomic uint32_t context;
-    uint32_t flags;
+    uint32_t lands; /* of its context */
     _Atomic uint64_t began; /* ticks, 0: its time is not measured */
     uint64_t function;
-    uint64_t stack; /* the stack pointer at its begin */
+    uint64_t stack; /* the stack pointer at its begin; of the thread itself ~0 */
     uint64_t ran; /* ticks of the thread's own running, when it went on last */
     _Atomic uint64_t own; /* ticks that it ran itself by then */
 };
@@ -93,7 +95,8 @@ struct region_context {
     _Atomic uint64_t own, own_least,
         own_most; /* ticks that the thread ran in it, not in what it called */
     _Atomic uint64_t ended; /* calls that have ended */
-    uint64_t spare[3];
+    _Atomic uint64_t off; /* ticks that the thread did not run while this was its innermost call */
+    uint64_t spare[2];
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 

@@ -6,7 +6,7 @@
 
 const struct command *const table_commands[] = {&command_record,  &command_export, &command_show,
                                                 &command_blocked, &command_states, &command_waits,
-                                                &command_path,    &command_report, &command_order,
+                                                &command_path,    &command_calls,  &command_report, &command_order,
                                                 &command_dump,    &command_stat,   &command_check,
                                                 &command_note,    &command_ls,     &command_rm,
                                                 &command_runs,    &command_import, NULL};

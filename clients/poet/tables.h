@@ -14,7 +14,7 @@ struct tables {
     struct table_end from, to;
     struct ref past_of;
     unsigned top;
-    bool json, csv, follow, backwards, tree;
+    bool json, csv, follow, backwards, tree, raw;
     struct page_options page;
     bool paper; /* a PDF has pages of A4 */
 };

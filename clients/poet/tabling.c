@@ -98,7 +98,7 @@ static bool make_request(const struct tables *o, const struct tables_section *se
                                 .sort = memory_copied(sort),
                                 .top = section->top ? section->top : o->top,
                                 .flags = (o->backwards ? TABLE_BACKWARDS : 0u) |
-                                         (o->tree ? TABLE_TREE : 0u)};
+                                         (o->tree ? TABLE_TREE : 0u) | (o->raw ? TABLE_RAW : 0u)};
     for (const struct table_option *option = section->options; option && option->key; option++)
         add_option(r, option->key, option->value);
     return !o->lines || take_lines(o, r, subject);

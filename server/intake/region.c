@@ -133,7 +133,7 @@ static void look_at_context(struct region *region, uint32_t index)
         meet(region, seen, index, c);
     const uint64_t now[GROWS] = {LOOK(c->calls), LOOK(c->concurrent), LOOK(c->ended),
                                  LOOK(c->real),  LOOK(c->real_most),  LOOK(c->own),
-                                 LOOK(c->own_most), LOOK(c->spare[0])};
+                                 LOOK(c->own_most), LOOK(c->off)};
     for (unsigned i = 0; i < GROWS; i++)
         look_at_number(region, seen, i, now[i]);
     look_at_least(seen, &seen->least, LOOK(c->real_least));

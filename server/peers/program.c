@@ -187,11 +187,29 @@ static void drop_closed(struct server *server)
     }
 }
 
+/* Somebody asks what threads measure of themselves. */
+static void read_wanted(struct server *server)
+{
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        if (peer->program && peer->run->contexts.wanted) {
+            struct taker *taker = enter(peer);
+            taker_sums(taker, peer->program, false);
+            taker_leave(taker);
+        }
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct contexts *contexts = &server->runs.items[i]->contexts;
+        contexts->taken += contexts->wanted;
+        contexts->wanted = false;
+    }
+}
+
 void program_poll(struct server *server)
 {
     turn_doing("queues");
     if (!taker_runs(server->taker))
         taker_settle(server->taker, TURN_POLL_NS);
+    turn_doing("what threads measure");
+    read_wanted(server);
     turn_doing("the order");
     bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
