@@ -31,6 +31,7 @@ struct region_seen {
     uint64_t open, open_ended, open_real, open_own; /* open_ended: what had ended then */
     bool known, changed;
     bool told; /* what it is */
+    uint64_t told_open;
 };
 
 static bool sealed(int fd)
@@ -112,6 +113,8 @@ static void look_at_least(struct region_seen *seen, uint64_t *least, uint64_t no
 static void meet(struct region *region, struct region_seen *seen, uint32_t index,
                  const struct region_context *c)
 {
+    if (seen->known)
+        return;
     struct sums_is is = {LOOK(c->parent), LOOK(c->lands), LOOK(c->scope), LOOK(c->function)};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
          bad_scope = is.scope > SCOPE_OTHER;
@@ -129,8 +132,6 @@ static void look_at_context(struct region *region, uint32_t index)
         (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
     const struct region_context *c = &all[index];
     struct region_seen *seen = &region->seen[index];
-    if (!seen->known)
-        meet(region, seen, index, c);
     const uint64_t now[GROWS] = {LOOK(c->calls), LOOK(c->concurrent), LOOK(c->ended),
                                  LOOK(c->real),  LOOK(c->real_most),  LOOK(c->own),
                                  LOOK(c->own_most), LOOK(c->off)};
@@ -168,6 +169,16 @@ static void look_at_frame(struct region *region, const struct region_frame *fram
         seen->open_own += LOOK(frame->own) + (top ? running(region, frame, now) : 0);
 }
 
+static void meet_all(struct region *region, uint32_t count)
+{
+    const struct region_context *all =
+        (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
+    region->seen = grow_zeroed(region->seen, &region->room, count, sizeof *region->seen);
+    for (uint32_t i = 0; i < count; i++)
+        meet(region, &region->seen[i], i, &all[i]);
+    region->count = count > region->count ? count : region->count;
+}
+
 /* Frames before contexts: a call that ends in between is left out here. */
 static void look_at_frames(struct region *region, uint64_t now)
 {
@@ -193,11 +204,11 @@ bool region_look(struct region *region, const struct region_moment *moment)
     bool changed = false;
     if (LOOK(region->head->clock) == QUEUE_CLOCK_TICKS && moment->rate <= 0)
         return false;
-    region->seen = grow_zeroed(region->seen, &region->room, count, sizeof *region->seen);
-    region->count = count > region->count ? count : region->count;
+    meet_all(region, count);
     look_at_frames(region, clock_now(region, moment));
     for (uint32_t i = 0; i < count; i++) {
         look_at_context(region, i);
+        region->seen[i].changed |= region->seen[i].open != region->seen[i].told_open;
         changed |= region->seen[i].changed || (moment->all && region->seen[i].open);
     }
     for (uint32_t i = 0; i < count && changed; i++)
@@ -276,7 +287,8 @@ bool region_tell(struct region *region, const struct region_moment *moment, stru
         put_sums_context(out, before, &c, !seen->told);
         seen->told = true;
         before = region->from;
-        seen->changed = seen->open != 0; /* it goes on, or will have ended */
+        seen->changed = false;
+        seen->told_open = seen->open;
         told++;
     }
     if (!told)
