@@ -52,6 +52,8 @@ void put_sums_head(struct out *out, const struct sums_head *head)
 bool get_sums_head(struct in *in, struct sums_head *head)
 {
     head->time_ns = get_u64(in);
+    if (head->time_ns > SUMS_TIME_MOST)
+        in_fail(in, "a time that cannot be");
     head->flags = (uint32_t)get_number(in);
     head->enter_ps = (uint32_t)get_number(in);
     head->exit_ps = (uint32_t)get_number(in);
@@ -99,8 +101,7 @@ static void put_times(struct out *out, const struct sums_context *c)
 static void get_times(struct in *in, struct sums_context *c)
 {
     c->real_ns = get_time(in);
-    uint64_t least = get_time(in);
-    c->least_ns = least - 1; /* none: UINT64_MAX */
+    c->least_ns = get_time(in) - 1; /* none: UINT64_MAX */
     c->most_ns = get_time(in);
     c->own_ns = get_time(in);
     c->own_least_ns = get_time(in);

@@ -9,7 +9,7 @@
 #include "wire/message.h"
 
 #define SUMS_CPU 1u /* own is the processor's time; else what is real */
-#define SUMS_TIME_MOST ((uint64_t)1 << 62)
+#define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years */
 
 struct sums_head {
     uint64_t time_ns; /* as of when, by the program's monotonic clock */

@@ -88,7 +88,7 @@ struct region_moment region_now(struct ticks *ticks, bool all)
 /* ---- looking ---- */
 
 /* Each number once, whoever writes there meanwhile. */
-#define LOOK(member) __atomic_load_n(&(member), __ATOMIC_RELAXED)
+#define LOOK(member) (*(const volatile __typeof__(member) *)&(member))
 
 static uint64_t clock_now(const struct region *region, const struct region_moment *moment)
 {
@@ -225,7 +225,7 @@ static uint64_t in_ns(const struct region *region, const struct region_moment *m
     double ns = (double)ticks;
     if (LOOK(region->head->clock) == QUEUE_CLOCK_TICKS)
         ns *= moment->rate;
-    else if (ticks <= SUMS_TIME_MOST)
+    else if (ticks <= SUMS_TIME_MOST / 2)
         return ticks;
     return ns < (double)SUMS_TIME_MOST / 2 ? (uint64_t)(ns + .5) : SUMS_TIME_MOST / 2;
 }

@@ -54,15 +54,22 @@ static uint32_t node_of(struct calls *calls, uint32_t parent, uint32_t function)
 static void take_least(int64_t *to, int64_t ns, bool known) { *to = !known || ns < *to ? ns : *to; }
 static void take_most(int64_t *to, int64_t ns) { *to = ns > *to ? ns : *to; }
 
+/* What cannot be stays what it can be at most. */
+static void add_ns(int64_t *to, int64_t ns)
+{
+    if (__builtin_add_overflow(*to, ns, to))
+        *to = INT64_MAX;
+}
+
 void calls_sum(struct call_sums *to, const struct call_sums *s)
 {
     to->calls += s->calls;
     to->concurrent += s->concurrent;
     to->made += s->made;
     to->open += s->open;
-    to->self_ns += s->self_ns;
-    to->total_ns += s->total_ns;
-    to->cpu_ns += s->cpu_ns;
+    add_ns(&to->self_ns, s->self_ns);
+    add_ns(&to->total_ns, s->total_ns);
+    add_ns(&to->cpu_ns, s->cpu_ns);
     if (s->ended) {
         take_least(&to->least_ns, s->least_ns, to->ended);
         take_least(&to->cpu_least_ns, s->cpu_least_ns, to->ended);
