@@ -1,9 +1,6 @@
-/* Calls as callgrind writes them, for callgrind_annotate and KCachegrind (Callgrind Format Specification, version 1).
- *
- * A file names functions and what each took itself, and under it each function that it calls, how often, and what that
- * took in all; the sum of what all took themselves is the total. */
-#include "clients/poet/dialects.h"
+#include "clients/poet/callgrind.h"
 
+#include "clients/poet/dialects.h"
 #include "memory/memory.h"
 
 #include <inttypes.h>

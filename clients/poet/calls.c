@@ -1,7 +1,9 @@
 /* poet calls: how often each function was called, and what it took. */
 #define _GNU_SOURCE
+#include "clients/poet/callgrind.h"
 #include "clients/poet/dialects.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/pprof.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -11,6 +13,17 @@
 #include <unistd.h>
 
 enum { OPTION_GRAPH = 3000, OPTION_CYCLES, OPTION_RAW };
+
+/* A format of other tools. */
+struct dialect {
+    const char *name;
+    bool graph; /* it is made of who calls whom, else of paths */
+    void (*write)(FILE *f, const struct table_names *names, const struct shown_table *table);
+};
+
+static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
+                                          {"folded", false, dialects_folded},
+                                          {"pprof", false, pprof_write}};
 
 struct wanted {
     struct tables tables;
@@ -41,9 +54,11 @@ static error_t choose(struct wanted *w, const char *key)
 
 static error_t take_format(struct wanted *w, const char *value)
 {
-    w->dialect = dialects_find(value);
-    if (w->dialect)
-        return 0;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(dialects[i].name, value) == 0) {
+            w->dialect = &dialects[i];
+            return 0;
+        }
     command_usage(w->tables.command, "-f %s: callgrind, folded or pprof", value);
     return EINVAL;
 }
@@ -86,8 +101,8 @@ static int write_file(const struct wanted *w, const struct table_names *names,
     if (f && fclose(f) != 0)
         good = false;
     good = good && rename(part, file) == 0;
-    int status = good ? EXIT_DONE
-                      : command_fail(w->tables.command, "%s: %s", file, strerror(errno));
+    int status =
+        good ? EXIT_DONE : command_fail(w->tables.command, "%s: %s", file, strerror(errno));
     if (!good)
         unlink(part);
     free(part);

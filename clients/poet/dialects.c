@@ -35,7 +35,7 @@ const char *dialects_measure(const struct shown_table *t)
     return "calls";
 }
 
-/* ---- folded: a line for each path, "main;work;parse 1200" ---- */
+/* ---- folded ---- */
 
 static void print_frame(FILE *f, const char *name, bool first)
 {
@@ -45,7 +45,7 @@ static void print_frame(FILE *f, const char *name, bool first)
         fputc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, f);
 }
 
-static void write_folded(FILE *f, const struct table_names *names, const struct shown_table *t)
+void dialects_folded(FILE *f, const struct table_names *names, const struct shown_table *t)
 {
     char *path[UINT8_MAX + 1] = {NULL};
     const char *measure = dialects_measure(t);
@@ -62,15 +62,4 @@ static void write_folded(FILE *f, const struct table_names *names, const struct 
     }
     for (unsigned k = 0; k <= UINT8_MAX; k++)
         free(path[k]);
-}
-
-const struct dialect *dialects_find(const char *name)
-{
-    static const struct dialect all[] = {{"callgrind", true, callgrind_write},
-                                         {"folded", false, write_folded},
-                                         {"pprof", false, pprof_write}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].name, name) == 0)
-            return &all[i];
-    return NULL;
 }

@@ -1,21 +1,10 @@
-/* The table of calls as other tools read it: callgrind's files, folded stacks for flame graphs, profiles of pprof. */
+/* The table of calls as other tools read it: what all of their formats need, and folded stacks for flame graphs. */
 #ifndef CLIENTS_POET_DIALECTS_H
 #define CLIENTS_POET_DIALECTS_H
 
 #include "clients/source/table.h"
 
 #include <stdio.h>
-
-struct dialect {
-    const char *name;
-    bool graph; /* it is made of who calls whom, else of paths */
-    void (*write)(FILE *f, const struct table_names *names, const struct shown_table *table);
-};
-
-/* NULL: there is none of that name. */
-const struct dialect *dialects_find(const char *name);
-
-/* ---- for those that write one ---- */
 
 /* What a scope is called, new memory. */
 char *dialects_scope(const struct table_names *names, const struct table_cell *cell);
@@ -25,7 +14,7 @@ int64_t dialects_number(const struct shown_table *table, uint32_t row, const cha
 /* What is measured: "self_ns", or "calls" where no times are. */
 const char *dialects_measure(const struct shown_table *table);
 
-void callgrind_write(FILE *f, const struct table_names *names, const struct shown_table *table);
-void pprof_write(FILE *f, const struct table_names *names, const struct shown_table *table);
+/* Of a tree: a line for each path, "main;work;parse 1200". */
+void dialects_folded(FILE *f, const struct table_names *names, const struct shown_table *table);
 
 #endif

@@ -1,7 +1,6 @@
-/* Calls as a profile of pprof (profile.proto), not compressed: a sample is a path, with how often its last function was
- * called there and what it took itself. */
-#include "clients/poet/dialects.h"
+#include "clients/poet/pprof.h"
 
+#include "clients/poet/dialects.h"
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "wire/message.h"

@@ -13,17 +13,7 @@
 #include <unistd.h>
 
 /* What grows of a context, in ticks. */
-enum {
-    CALLS,
-    CONCURRENT,
-    ENDED,
-    REAL,
-    MOST,
-    OWN,
-    OWN_MOST,
-    OFF,
-    GROWS
-};
+enum { CALLS, CONCURRENT, ENDED, REAL, MOST, OWN, OWN_MOST, OFF, GROWS };
 
 struct region_seen {
     uint64_t grows[GROWS], least, own_least;
@@ -132,8 +122,8 @@ static void look_at_context(struct region *region, uint32_t index)
         (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
     const struct region_context *c = &all[index];
     struct region_seen *seen = &region->seen[index];
-    const uint64_t now[GROWS] = {LOOK(c->calls), LOOK(c->concurrent), LOOK(c->ended),
-                                 LOOK(c->real),  LOOK(c->real_most),  LOOK(c->own),
+    const uint64_t now[GROWS] = {LOOK(c->calls),    LOOK(c->concurrent), LOOK(c->ended),
+                                 LOOK(c->real),     LOOK(c->real_most),  LOOK(c->own),
                                  LOOK(c->own_most), LOOK(c->off)};
     for (unsigned i = 0; i < GROWS; i++)
         look_at_number(region, seen, i, now[i]);
@@ -144,8 +134,7 @@ static void look_at_context(struct region *region, uint32_t index)
 }
 
 /* What the call that runs has run itself since it went on. */
-static uint64_t running(const struct region *region, const struct region_frame *frame,
-                        uint64_t now)
+static uint64_t running(const struct region *region, const struct region_frame *frame, uint64_t now)
 {
     uint64_t ran = LOOK(frame->ran), off = LOOK(region->head->off_ticks), all = now - off;
     return ran && off <= now && ran <= all ? all - ran : 0;
@@ -265,8 +254,7 @@ static struct sums_context say(const struct region *region, const struct region_
         .least_ns = timed ? in_ns(region, moment, s->least) : UINT64_MAX,
         .most_ns = ns[MOST],
         .own_ns = ns[OWN],
-        .own_least_ns =
-            s->own_least != UINT64_MAX ? in_ns(region, moment, s->own_least) : 0,
+        .own_least_ns = s->own_least != UINT64_MAX ? in_ns(region, moment, s->own_least) : 0,
         .own_most_ns = ns[OWN_MOST],
         .off_ns = ns[OFF],
         .open = s->open,

@@ -21,8 +21,7 @@ static struct call_sums *arc_of(struct calls *calls, uint32_t from, uint32_t to)
     uintptr_t known = (uintptr_t)map_get(&calls->arc_of, from, to);
     if (known)
         return &calls->arcs[known - 1].sums;
-    calls->arcs =
-        grow(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
+    calls->arcs = grow(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
     calls->arcs[calls->arc_count++] = (struct call_arc){.from = from, .to = to};
     map_put(&calls->arc_of, from, to, (void *)(uintptr_t)calls->arc_count);
     return &calls->arcs[calls->arc_count - 1].sums;
@@ -111,7 +110,7 @@ static struct call_sums sums_of(const struct context_thread *thread, const struc
 int64_t calls_net(const struct call_sums *sums)
 {
     double net = (double)sums->self_ns - sums->cost_ps / 1000;
-    return net > 0 ? (int64_t)(net + .5) : 0;
+    return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
 }
 
 struct call_sums calls_all(const struct calls *calls)

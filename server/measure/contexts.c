@@ -23,10 +23,10 @@ static struct context *at(struct context_thread *thread, uint32_t index)
 {
     thread->items = grow(thread->items, &thread->room, index + 1, sizeof *thread->items);
     for (; thread->count <= index; thread->count++)
-        thread->items[thread->count] =
-            (struct context){.sums = {.index = (uint32_t)thread->count,
-                                      .is = {.lands = (uint32_t)thread->count, .scope = SCOPE_OTHER},
-                                      .least_ns = UINT64_MAX}};
+        thread->items[thread->count] = (struct context){
+            .sums = {.index = (uint32_t)thread->count,
+                     .is = {.lands = (uint32_t)thread->count, .scope = SCOPE_OTHER},
+                     .least_ns = UINT64_MAX}};
     return &thread->items[index];
 }
 

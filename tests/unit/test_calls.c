@@ -35,7 +35,8 @@ static uint32_t new_context(struct calling *c, uint32_t parent, uint32_t functio
 {
     uint32_t index = (uint32_t)c->thread.count;
     assert_true(index < 4096);
-    c->thread.items = grow_zeroed(c->thread.items, &c->thread.room, index + 1, sizeof *c->thread.items);
+    c->thread.items =
+        grow_zeroed(c->thread.items, &c->thread.room, index + 1, sizeof *c->thread.items);
     c->thread.items[index].sums = (struct sums_context){
         .index = index, .is = {.parent = parent, .lands = index}, .least_ns = UINT64_MAX};
     c->scopes[index] = function;
@@ -367,8 +368,10 @@ static void a_long_chain_is_no_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_all_calls), cmocka_unit_test(recursion_is_counted_once),
-        cmocka_unit_test(threads_add_up),              cmocka_unit_test(measuring_is_taken_off),
+        cmocka_unit_test(sums_are_those_of_all_calls),
+        cmocka_unit_test(recursion_is_counted_once),
+        cmocka_unit_test(threads_add_up),
+        cmocka_unit_test(measuring_is_taken_off),
         cmocka_unit_test(a_long_chain_is_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

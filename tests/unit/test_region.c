@@ -285,10 +285,12 @@ static void sums_are_saved_once_and_read_again(void **state)
     for (; region_tell(w.region, &moment, &body); body.size = 0)
         assert_true(contexts_take(contexts_thread(&all, 3, 7), body.data, body.size, &why));
     contexts_save(&all, add_body, &other);
-    struct context_thread *saved = contexts_thread(&other, 3, 7), *told = contexts_thread(&all, 3, 7);
+    struct context_thread *saved = contexts_thread(&other, 3, 7),
+                          *told = contexts_thread(&all, 3, 7);
     assert_int_equal(saved->count, told->count);
     for (size_t i = 0; i < told->count; i++)
-        assert_memory_equal(&saved->items[i].sums, &told->items[i].sums, sizeof told->items[i].sums);
+        assert_memory_equal(&saved->items[i].sums, &told->items[i].sums,
+                            sizeof told->items[i].sums);
     contexts_free(&other);
     contexts_save(&all, add_body, &other);
     assert_int_equal(other.count, 0);

@@ -133,7 +133,8 @@ static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t
 static void set_parent(const struct callrows *rows, struct table_cell *cells, uint32_t function)
 {
     if (cells && function)
-        cells[PARENT] = scopes_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
+        cells[PARENT] =
+            scopes_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
 }
 
 /* ---- rows ---- */
@@ -170,17 +171,17 @@ void callrows_graph(struct callrows *rows)
     const struct calls *calls = rows->calls;
     uint32_t *last = memory_zeroed(calls->function_count + 1, sizeof *last),
              *next = memory_zeroed(calls->arc_count + 1, sizeof *next);
-    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) { /* lists of who calls, by 1 + index */
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0;
+         i--) { /* lists of who calls, by 1 + index */
         next[i - 1] = last[calls->arcs[i - 1].from];
         last[calls->arcs[i - 1].from] = i;
     }
     for (uint32_t f = 1; f < calls->function_count; f++) {
         add_row(rows, rows->depth, f, &calls->functions[f].sums);
         for (uint32_t i = last[f]; i; i = next[i - 1])
-            set_parent(rows,
-                       add_row(rows, rows->depth + 1, calls->arcs[i - 1].to,
-                               &calls->arcs[i - 1].sums),
-                       f);
+            set_parent(
+                rows,
+                add_row(rows, rows->depth + 1, calls->arcs[i - 1].to, &calls->arcs[i - 1].sums), f);
     }
     free(last);
     free(next);
