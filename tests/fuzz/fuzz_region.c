@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,6 +50,8 @@ static void patch(const struct input *input, size_t i)
     memcpy(&place, input->data + i, sizeof place);
     memcpy(&value, input->data + i + 2, sizeof value);
     size_t at = place_of(place) & ~(size_t)7;
+    if (at == offsetof(struct region_head, contexts) && value >> 60)
+        value &= 0xffffffff000001ff; /* to look at all of them takes long: only now and then */
     __atomic_store_n((uint64_t *)(memory + at), value, __ATOMIC_RELAXED);
 }
 
