@@ -31,7 +31,7 @@ TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/call
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
-SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake taking file measure causes answer answer/table peers))) $(ORDER) $(STORE) $(MEMORY)
+SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake taking sampling file measure causes answer answer/table peers))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
@@ -256,7 +256,7 @@ run-units: $(UNIT_PROGRAMS)
 
 # Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
 # blocks, nodes and regions so small that small traces have many.
-SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DLEAF_CHANGES=4u -DPYRAMID_FAN=3u -DSPILL_PIECE=8192u -DSPILL_OWN=32768u -DTOLD_EVERY=300u -DLEAST_REGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
+SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DLEAF_CHANGES=4u -DPYRAMID_FAN=3u -DSPILL_PIECE=8192u -DSPILL_OWN=32768u -DTOLD_EVERY=300u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
         -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u
 check-unit:

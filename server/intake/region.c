@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/intake/region.h"
 
+#include "memory/map.h"
 #include "memory/memory.h"
 #include "wire/slot.h"
 #include "wire/sums.h"
@@ -35,13 +36,13 @@ const char *region_add(struct region **list, int fd, uint32_t thread)
     struct stat st;
     if (!sealed(fd))
         return "a region that is not sealed";
-    if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < REGION_BYTES)
+    if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < REGION_MAP_BYTES)
         return "a region of an impossible size";
-    struct region_head *head = mmap(NULL, REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    struct region_head *head = mmap(NULL, REGION_MAP_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a region that cannot be mapped";
     if (head->magic != REGION_MAGIC || head->version != REGION_VERSION) {
-        munmap(head, REGION_BYTES);
+        munmap(head, REGION_MAP_BYTES);
         return "a region without its magic number, or of another version";
     }
     struct region *region = memory_zeroed(1, sizeof *region);
@@ -54,7 +55,7 @@ const char *region_add(struct region **list, int fd, uint32_t thread)
 
 void region_free(struct region *region)
 {
-    munmap((void *)(uintptr_t)region->head, REGION_BYTES);
+    munmap((void *)(uintptr_t)region->head, REGION_MAP_BYTES);
     free(region->seen);
     free(region);
 }
@@ -140,8 +141,17 @@ static uint64_t running(const struct region *region, const struct region_frame *
     return ran && off <= now && ran <= all ? all - ran : 0;
 }
 
+/* Of a function the outermost call alone: those within it take no time of their own. */
+static bool is_outermost(struct map *functions, const struct sums_is *is)
+{
+    if (map_get(functions, is->function, is->scope))
+        return false;
+    map_put(functions, is->function, is->scope, functions);
+    return true;
+}
+
 static void look_at_frame(struct region *region, const struct region_frame *frame, bool top,
-                          uint64_t now)
+                          uint64_t now, struct map *functions)
 {
     const struct region_context *all =
         (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
@@ -150,10 +160,10 @@ static void look_at_frame(struct region *region, const struct region_frame *fram
     if (context >= region->count)
         return;
     struct region_seen *seen = &region->seen[context];
-    if (!seen->open++) {
+    if (!seen->open++)
         seen->open_ended = LOOK(all[context].ended);
-        seen->open_real = began && began <= now ? now - began : 0;
-    }
+    if (began && began <= now && is_outermost(functions, &seen->is))
+        seen->open_real = now - began;
     if (began)
         seen->open_own += LOOK(frame->own) + (top ? running(region, frame, now) : 0);
 }
@@ -174,11 +184,13 @@ static void look_at_frames(struct region *region, uint64_t now)
     const struct region_frame *frames =
         (const void *)((const char *)region->head + REGION_FRAMES_AT);
     uint32_t depth = LOOK(region->head->depth);
+    struct map functions = {0};
     depth = depth < REGION_FRAMES ? depth : REGION_FRAMES;
     for (uint32_t i = 0; i < region->count; i++)
         region->seen[i].open = region->seen[i].open_real = region->seen[i].open_own = 0;
     for (uint32_t i = 0; i < depth; i++)
-        look_at_frame(region, &frames[i], i + 1 == depth, now);
+        look_at_frame(region, &frames[i], i + 1 == depth, now, &functions);
+    map_free(&functions);
 }
 
 static uint32_t count_contexts(const struct region *region)

@@ -4,9 +4,7 @@
  * (0: the thread itself), are one function.  What a function took itself (self) is the sum over all of its contexts; its
  * total is that of its outermost calls alone, those that land in themselves (wire/region.h), so no time is counted twice.
  * Of calls that have not ended, what they took so far counts.  Functions that call each other in a circle are a cycle:
- * strongly connected (Tarjan, Depth-first search and linear graph algorithms, 1972), numbered from 1.  The total of a
- * function that calls itself by way of others is an upper bound: where it is open, but not in the path that a call within
- * it lands in, that call counts as one from outside.
+ * strongly connected (Tarjan, Depth-first search and linear graph algorithms, 1972), numbered from 1.
  *
  * Net is what self would be without being measured: less `enter` for each of its calls and `exit` for each call that it
  * made, and never below 0 (Friedman's FTN4TRA).  Times are ns. */

@@ -2,6 +2,7 @@
 
 #include "server/loop/log.h"
 #include "server/peers/server.h"
+#include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "wire/told.h"
 
@@ -31,6 +32,7 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
             ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
             : queue_add(&peer->program->queues, fd, slots);
     peer->program->queue_count += !error;
+    watching_queue(peer);
     taker_leave(taker);
     peer->shares |= !error;
     return error;

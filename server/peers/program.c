@@ -8,6 +8,7 @@
 #include "server/peers/handed.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
+#include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
@@ -88,6 +89,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     taker_leave(taker);
     if (!fits)
         peer_refuse(peer, "%s: %s", run->file, strerror(e));
+    else
+        watching_begin(peer, hello->pid);
     return fits;
 }
 
@@ -461,6 +464,7 @@ static void gone(struct peer *peer)
     struct losses losses = {0};
     const struct session *session = session_of(peer);
     drain_last(peer);
+    watching_end(peer);
     struct taker *taker = enter(peer);
     taker_sums(taker, peer->program, true);
     count_untaken(peer, session, &losses);

@@ -13,8 +13,8 @@
 #define NO_END UINT64_MAX
 #define PARTS_IN_MEMORY (UINT64_C(1) << 62)
 
-#ifndef LEAST_REGION_BYTES /* tests make it small */
-#define LEAST_REGION_BYTES (4u << 20)
+#ifndef REGION_BYTES /* tests make it small */
+#define REGION_BYTES (4u << 20)
 #endif
 
 struct region {

@@ -61,7 +61,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         file->fd = fd;
         file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1, false};
         file->at = file->claimed = file->end = TRACEFILE_HEAD_BYTES;
-        file->region_bytes = file->least_region_bytes = LEAST_REGION_BYTES;
+        file->region_bytes = file->least_region_bytes = REGION_BYTES;
         pthread_mutex_init(&file->lock, NULL);
         mark_begin(file);
         keep(file, 0, TRACEFILE_HEAD_BYTES);

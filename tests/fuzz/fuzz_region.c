@@ -39,7 +39,7 @@ static size_t place_of(uint16_t place)
     case 2:
         return REGION_CONTEXTS_AT + at % 16384;
     default:
-        return at * 173 % (REGION_BYTES - 8);
+        return at * 173 % (REGION_MAP_BYTES - 8);
     }
 }
 
@@ -68,12 +68,12 @@ static void begin(void)
 {
     if (fd < 0) {
         fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        if (ftruncate(fd, REGION_BYTES) < 0 ||
+        if (ftruncate(fd, REGION_MAP_BYTES) < 0 ||
             fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
             abort();
-        memory = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        memory = mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, REGION_BYTES);
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, REGION_MAP_BYTES);
     *(struct region_head *)memory =
         (struct region_head){.magic = REGION_MAGIC, .version = REGION_VERSION};
 }

@@ -33,8 +33,8 @@ static int memory(size_t bytes, bool seals)
 
 static void begin(struct written *w)
 {
-    *w = (struct written){.fd = memory(REGION_BYTES, true)};
-    char *base = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    *w = (struct written){.fd = memory(REGION_MAP_BYTES, true)};
+    char *base = mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
     assert_ptr_not_equal(base, MAP_FAILED);
     w->head = (struct region_head *)base;
     w->frames = (struct region_frame *)(base + REGION_FRAMES_AT);
@@ -49,7 +49,7 @@ static void begin(struct written *w)
 static void end(struct written *w)
 {
     region_free(w->region);
-    munmap(w->head, REGION_BYTES);
+    munmap(w->head, REGION_MAP_BYTES);
     close(w->fd);
     free(w->thread.items);
 }
@@ -107,8 +107,8 @@ static const struct sums_context *sums(const struct written *w, uint32_t index)
 static void it_takes_only_what_is_a_region(void **state)
 {
     struct region *list = NULL;
-    int open = memory(REGION_BYTES, false), small = memory(4096, true),
-        empty = memory(REGION_BYTES, true);
+    int open = memory(REGION_MAP_BYTES, false), small = memory(4096, true),
+        empty = memory(REGION_MAP_BYTES, true);
     (void)state;
     assert_string_equal(region_add(&list, open, 1), "a region that is not sealed");
     assert_string_equal(region_add(&list, small, 1), "a region of an impossible size");

@@ -16,6 +16,7 @@
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/core/usage.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -40,6 +41,7 @@ struct thread *life_begin(struct task *task)
         pthread_setspecific(end_key, t);
         cancel_watch(t);
         task->tid = (pid_t)syscall(SYS_gettid);
+        t->queue->tid = (uint32_t)task->tid;
         roster_begin();
     } else if (atomic_load(&live)) {
         unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory, or no time");
@@ -75,6 +77,7 @@ static void finish(struct thread *t)
     stranger_shut(true);
     bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
     busy_begin(t); /* what a handler does from here on comes after its end */
+    usage_tell(t, false);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
@@ -153,6 +156,7 @@ static void make_end_key(void)
 
 void life_begin_main(void)
 {
+    usage_begin_main();
     make_end_key();
     strangers_begin();
     if (thread_runtime())
@@ -258,12 +262,14 @@ void life_end_main(void)
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);
+    usage_tell(t, true);
     finish(t);
     lost_send();
 }
 
 void life_forked(bool was_traced)
 {
+    usage_forked();
     starts_forked();
     roster_forked();
     if (was_traced)

@@ -64,7 +64,10 @@ static void be_quiet(bool quiet)
         poet_process_quiet(quiet);
 }
 
+static _Atomic bool filtered;
+
 bool forbid_quiet(void) { return now.quiet; }
+bool forbid_filtered(void) { return atomic_load(&filtered); }
 
 bool forbid_before(long number, long what, long how)
 {
@@ -73,6 +76,8 @@ bool forbid_before(long number, long what, long how)
                                         : what == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT;
     if (number == SYS_prctl && what == PR_SET_TSC && how == PR_TSC_SIGSEGV)
         clock_forbidden();
+    if (number == SYS_seccomp || what == PR_SET_SECCOMP)
+        atomic_store(&filtered, true);
     strict = strict && !now.quiet;
     if (strict) {
         tell();

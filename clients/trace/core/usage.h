@@ -1,0 +1,16 @@
+/* What the system says a thread used, told by itself at its end. */
+#ifndef CLIENTS_TRACE_CORE_USAGE_H
+#define CLIENTS_TRACE_CORE_USAGE_H
+
+#include "clients/trace/core/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only where no filter of
+ * system calls could object. */
+void usage_tell(struct thread *thread, bool process);
+void usage_begin_main(void); /* in the main thread, when it begins to be traced */
+void usage_forked(void);     /* in a child: its processor time begins anew */
+
+#pragma GCC visibility pop
+#endif
