@@ -73,6 +73,10 @@ check "PNG" poet calls --tree "$run" -o calls.png
 check "SVG" poet calls --graph "$run" -o calls.svg
 is "against itself" "$(poet calls "$run" --against "$run" --json >same.json; json same.json 'print scalar grep { $_->{calls_diff} || $_->{self_diff_ns} } @cells')" 0
 
+# ---- in a report ----
+is "a report has a section of it" "$(poet report "$run" | sed -n '/^which functions took the time/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
+like "with what measuring took" "$(poet report "$run")" "measuring about 0\.020 ms"
+
 # ---- for other tools ----
 poet calls "$run" -f folded >folded.txt
 is "folded: a line for each path" "$(sort folded.txt | paste -sd'|')" \
@@ -132,5 +136,6 @@ is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
 compile prodcons
 ./prodcons >/dev/null
 like "nothing was measured" "$(poet calls latest)" "no thread measured its calls: compile with poetcc -profile"
+is "a report has no section of it" "$(poet report latest | grep -c 'which functions')" 0
 is "an empty table" "$(poet calls latest --json | wc -l)" 2
 done_testing
