@@ -50,6 +50,8 @@ void session_batch(struct session *session, uint32_t epoch, bool stale);
 /* Frees the session and tells the order nothing: a file of a run that is not over ends here. */
 void session_free(struct session *session);
 
+/* The line of a thread by the code that the program has for it; 0: not announced. */
+uint32_t session_own_line(const struct session *session, uint32_t code);
 struct run *session_run(const struct session *session);
 uint32_t session_number(const struct session *session);
 

@@ -2,6 +2,7 @@
 
 #include "server/loop/log.h"
 #include "server/peers/server.h"
+#include "server/peers/wanting.h"
 #include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "wire/told.h"
@@ -33,6 +34,8 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
             : queue_add(&peer->program->queues, fd, slots);
     peer->program->queue_count += !error;
     watching_queue(peer);
+    if (!error)
+        wanting_queue(peer);
     taker_leave(taker);
     peer->shares |= !error;
     return error;

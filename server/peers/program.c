@@ -8,6 +8,7 @@
 #include "server/peers/handed.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
+#include "server/peers/wanting.h"
 #include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
@@ -213,6 +214,7 @@ void program_poll(struct server *server)
         taker_settle(server->taker, TURN_POLL_NS);
     turn_doing("what threads measure");
     read_wanted(server);
+    wanting_go_on(server);
     turn_doing("the order");
     bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)

@@ -255,6 +255,7 @@ void run_free(struct run *run)
     if (run->keeper)
         run->keeper->free(run);
     contexts_free(&run->contexts);
+    wants_free(&run->wants);
     unseen_free(run);
     clocks_free(run->clocks);
     astray_free(run->astray);
