@@ -108,7 +108,7 @@ like "that is said" "$(poet calls latest)" "1321 calls in 2 threads, counted: ti
 
 # ---- while it runs, and killed ----
 mkfifo in
-region wait <in &
+region wait <in >said &
 program=$!
 pids="$pids $program"
 exec 5>in
@@ -116,6 +116,30 @@ open_frames() { poet calls latest --lines two --csv --columns scope,calls,mark |
 check "open calls are marked" until_true open_frames
 like "as of when" "$(poet calls latest)" "sums are as of [0-9.]+ s"
 f_calls() { poet calls latest --lines two --csv --columns scope,calls | grep '^f' | cut -d, -f2 | tr -d '\r'; }
+# ---- what is measured is chosen while it runs ----
+wanted() { # of each queue: counts 1, real 2, cpu 4, states 16
+    before=$(wc -l <said)
+    echo wanted >&5
+    said() { [ "$(wc -l <said)" -gt "$before" ]; }
+    until_true said
+    tail -n 1 said
+}
+becomes() { [ "$(wanted)" = "$1" ]; }
+is "nothing is wanted" "$(wanted)" "0 0"
+check "calls are to be timed" poet meters latest --set calls=real
+check "that reaches all threads" until_true becomes "3 3"
+check "one of them is to be counted" poet meters latest --set calls=counts:two
+check "that reaches it alone" until_true becomes "3 1"
+check "states, too" poet meters latest --set states=on:1
+check "what else is wanted stays" until_true becomes "19 1"
+touch more
+check "who comes later does as all were told" until_true becomes "19 1 3"
+check "off" poet meters latest --set calls=off
+check "for all" until_true becomes "16 0 0"
+is "no such meter" "$(status poet meters latest --set calls=sometimes)" 2
+is "no such line" "$(status poet meters latest --set calls=off:nobody)" 2
+is "nobody is there" "$(poet meters "$run" --set calls=off 2>&1)" \
+    "poet meters: no program of this run is there to measure anything"
 is "four calls by now" "$(f_calls)" 4
 echo >&5
 five() { [ "$(f_calls)" = 5 ]; }
