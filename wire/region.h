@@ -15,7 +15,8 @@
  *
  * Recursion: a function that is called while it is open in the same path gets a context below its caller like any
  * other, but what it calls in turn is counted below the outer one, where it `lands`.  So the tree is no deeper than the
- * program has functions, and the sum of the real times of those that land in themselves is never double.
+ * program has functions.  The real time of a call that lands in itself is added where no other such call of the same
+ * function was open: so the sum of the real times of those that land in themselves is never double.
  */
 #ifndef WIRE_REGION_H
 #define WIRE_REGION_H
@@ -88,7 +89,7 @@ struct region_context {
     uint32_t lands; /* itself, or the outer context of the same function */
     uint64_t function;
     uint32_t scope; /* an enum region_scope */
-    uint32_t open; /* how many frames are in it */
+    uint32_t open; /* how many timed frames are in it, or in any whose first one it is */
     _Atomic uint64_t calls;
     _Atomic uint64_t concurrent; /* of these: began while other threads ran, too */
     _Atomic uint64_t real, real_least,
@@ -97,7 +98,10 @@ struct region_context {
         own_most; /* ticks that the thread ran in it, not in what it called */
     _Atomic uint64_t ended; /* calls that have ended */
     _Atomic uint64_t off; /* ticks that the thread did not run while this was its innermost call */
-    uint64_t spare[2];
+    uint32_t first; /* itself, or of those of its function that land in themselves the first: whose
+                     * `open` counts the frames of all of them */
+    uint32_t spare_32;
+    uint64_t spare;
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 
