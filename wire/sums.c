@@ -126,6 +126,7 @@ void put_sums_context(struct out *out, uint32_t before, const struct sums_contex
     put_number(out, c->open);
     put_number(out, c->open_real_ns);
     put_number(out, c->open_own_ns);
+    put_number(out, c->open_last_ns);
 }
 
 bool get_sums_context(struct in *in, uint32_t before, struct sums_context *c, bool *is)
@@ -149,6 +150,7 @@ bool get_sums_context(struct in *in, uint32_t before, struct sums_context *c, bo
         c->open = get_number(in);
         c->open_real_ns = get_time(in);
         c->open_own_ns = get_time(in);
+        c->open_last_ns = get_time(in);
     }
     return !in->error;
 }

@@ -9,7 +9,7 @@
 #include "wire/message.h"
 
 #define SUMS_CPU 1u /* own is the processor's time; else what is real */
-#define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years */
+#define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them are no overflow */
 
 struct sums_head {
     uint64_t time_ns; /* as of when, by the program's monotonic clock */
@@ -34,6 +34,7 @@ struct sums_context {
     uint64_t own_ns, own_least_ns, own_most_ns, off_ns;
     uint64_t open; /* calls that have not ended; what they took so far: */
     uint64_t open_real_ns, open_own_ns;
+    uint64_t open_last_ns; /* since the innermost one went on: whether it ran since is not known */
 };
 
 void put_sums_head(struct out *out, const struct sums_head *head);

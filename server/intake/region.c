@@ -19,7 +19,7 @@ enum { CALLS, CONCURRENT, ENDED, REAL, MOST, OWN, OWN_MOST, OFF, GROWS };
 struct region_seen {
     uint64_t grows[GROWS], least, own_least;
     struct sums_is is;
-    uint64_t open, open_ended, open_real, open_own; /* open_ended: what had ended then */
+    uint64_t open, open_ended, open_real, open_own, open_last; /* open_ended: what had ended then */
     bool known, changed;
     bool told; /* what it is */
     uint64_t told_open;
@@ -117,6 +117,11 @@ static void meet(struct region *region, struct region_seen *seen, uint32_t index
         .is = is, .least = UINT64_MAX, .own_least = UINT64_MAX, .known = true, .changed = true};
 }
 
+static void forget_open(struct region_seen *seen)
+{
+    seen->open = seen->open_real = seen->open_own = seen->open_last = 0;
+}
+
 static void look_at_context(struct region *region, uint32_t index)
 {
     const struct region_context *all =
@@ -131,10 +136,10 @@ static void look_at_context(struct region *region, uint32_t index)
     look_at_least(seen, &seen->least, LOOK(c->real_least));
     look_at_least(seen, &seen->own_least, LOOK(c->own_least));
     if (seen->open && now[ENDED] != seen->open_ended)
-        seen->open = seen->open_real = seen->open_own = 0; /* it ended meanwhile, and is counted */
+        forget_open(seen); /* it ended meanwhile, and is counted */
 }
 
-/* What the call that runs has run itself since it went on. */
+/* What passed since the innermost call went on, but for what is known that the thread did not run. */
 static uint64_t running(const struct region *region, const struct region_frame *frame, uint64_t now)
 {
     uint64_t ran = LOOK(frame->ran), off = LOOK(region->head->off_ticks), all = now - off;
@@ -165,7 +170,9 @@ static void look_at_frame(struct region *region, const struct region_frame *fram
     if (began && began <= now && is_outermost(functions, &seen->is))
         seen->open_real = now - began;
     if (began)
-        seen->open_own += LOOK(frame->own) + (top ? running(region, frame, now) : 0);
+        seen->open_own += LOOK(frame->own);
+    if (began && top)
+        seen->open_last = running(region, frame, now);
 }
 
 static void meet_all(struct region *region, uint32_t count)
@@ -187,7 +194,7 @@ static void look_at_frames(struct region *region, uint64_t now)
     struct map functions = {0};
     depth = depth < REGION_FRAMES ? depth : REGION_FRAMES;
     for (uint32_t i = 0; i < region->count; i++)
-        region->seen[i].open = region->seen[i].open_real = region->seen[i].open_own = 0;
+        forget_open(&region->seen[i]);
     for (uint32_t i = 0; i < depth; i++)
         look_at_frame(region, &frames[i], i + 1 == depth, now, &functions);
     map_free(&functions);
@@ -271,7 +278,8 @@ static struct sums_context say(const struct region *region, const struct region_
         .off_ns = ns[OFF],
         .open = s->open,
         .open_real_ns = in_ns(region, moment, s->open_real),
-        .open_own_ns = in_ns(region, moment, s->open_own)};
+        .open_own_ns = in_ns(region, moment, s->open_own),
+        .open_last_ns = in_ns(region, moment, s->open_last)};
 }
 
 bool region_tell(struct region *region, const struct region_moment *moment, struct out *out)

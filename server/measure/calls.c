@@ -87,22 +87,23 @@ static struct call_sums sums_of(const struct context_thread *thread, const struc
 {
     const struct sums_context *s = &c->sums;
     bool lands = s->is.lands == s->index, ended = s->least_ns != UINT64_MAX;
-    struct call_sums sums = {.calls = s->calls,
-                             .concurrent = s->concurrent,
-                             .open = s->open,
-                             .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns),
-                             .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
-                             .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
-                             .ended = ended,
-                             .total = lands,
-                             .cpu = thread->head.flags & SUMS_CPU};
+    struct call_sums sums = {
+        .calls = s->calls,
+        .concurrent = s->concurrent,
+        .open = s->open,
+        .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
+        .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
+        .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
+        .ended = ended,
+        .total = lands,
+        .cpu = thread->head.flags & SUMS_CPU};
     if (ended) {
         sums.least_ns = (int64_t)s->least_ns;
         sums.most_ns = (int64_t)s->most_ns;
         sums.cpu_least_ns = (int64_t)s->own_least_ns;
         sums.cpu_most_ns = (int64_t)s->own_most_ns;
     }
-    sums.timed = ended || s->open_real_ns || s->own_ns || s->open_own_ns;
+    sums.timed = ended || s->open_real_ns || s->own_ns || s->open_own_ns || s->open_last_ns;
     sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
     return sums;
 }
