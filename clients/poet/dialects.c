@@ -12,7 +12,12 @@ char *dialects_scope(const struct table_names *names, const struct table_cell *c
         return memory_copied(cell->text);
     if (cell->is == CELL_LINE)
         return memory_copied(book_label(names->book, cell->line));
-    if (cell->is != CELL_PLACE)
+    const char *text = cell->is == CELL_NAME
+                           ? sites_text(names->sites, cell->place.process, cell->place.address)
+                           : NULL;
+    if (text)
+        return memory_copied(text);
+    if (cell->is != CELL_PLACE && cell->is != CELL_NAME)
         return memory_copied("?");
     struct site_is site = sites_call(names->sites, cell->place.process, cell->place.address);
     return memory_copied(*site.function ? site.function : site.place);

@@ -5,6 +5,7 @@ status() { "$@" >/dev/null 2>&1; echo $?; }
 start_server -o traces/ -q
 
 cat >called.c <<'END'
+const char part_of_k[] = "sorting; all";
 void f(void) {}
 void g(void) {}
 void k(void) {}
@@ -49,14 +50,14 @@ is "raw: nothing is estimated" "$(poet calls --raw --csv --columns net "$run" | 
 poet calls --graph --json "$run" >graph.json
 is "arcs into a function are its calls" "$(json graph.json 'my (%in, %of); for my $i (0 .. $#rows) { my $c = $cells[$i];
     $rows[$i]{depth} ? ($in{$c->{scope}} += $c->{calls}) : ($of{$c->{scope}} = $c->{calls}) }
-    print join " ", map { "$_ $in{$_} $of{$_}" } grep { $of{$_} != ($in{$_} // 0) } sort keys %of')" "k (called.c:3) 1 3 main (called.c:5)  1"
+    print join " ", map { "$_ $in{$_} $of{$_}" } grep { $of{$_} != ($in{$_} // 0) } sort keys %of')" "k (called.c:4) 1 3 main (called.c:6)  1"
 arc() { json graph.json 'for my $i (0 .. $#rows) { my $c = $cells[$i]; print "$c->{calls} " . ($c->{total_ns} // "-")
     if $rows[$i]{depth} && $c->{parent} =~ /^'"$1"' / && $c->{scope} =~ /^'"$2"' / }'; }
 is "g calls f" "$(arc g f)" "1000 20000000"
 is "k calls f, in both threads" "$(arc k f)" "304 10000000"
 is "r calls itself" "$(arc r r)" "10 -"
 is "in words" "$(poet calls --graph "$run" | grep -A1 '^g ' | tail -n 1 | tr -s ' ')" " lock 1 22.000 1.000 22.000 22.000 22.000 1.000 1.000 1.000 -"
-is "a cycle" "$(poet calls --cycles "$run" --csv --columns scope,cycle | tr -d '\r' | paste -sd' ')" "scope,cycle cycle 1,1 r (called.c:4),1"
+is "a cycle" "$(poet calls --cycles "$run" --csv --columns scope,cycle | tr -d '\r' | paste -sd' ')" "scope,cycle cycle 1,1 r (called.c:5),1"
 is "as a tree" "$(poet calls --tree "$run" | sed -n '3,11p' | sed 's/(.*//' | cut -c1-12 | tr -d ' ' | paste -sd' ')" \
     "$(echo main g lock f r r k f k)"
 is "by thread" "$(poet calls --by thread --json "$run" | grep -c '"depth":0')" 2
@@ -106,6 +107,12 @@ poet calls latest --json >counts.json
 is "counted" "$(json counts.json 'print "$f{f}{calls} ", defined $f{f}{self_ns} ? "timed" : "null"')" "1304 null"
 like "that is said" "$(poet calls latest)" "1321 calls in 2 threads, counted: times were not wanted"
 
+# ---- parts that the program named ----
+region named
+is "a part has the name that the program gave it" \
+    "$(poet calls latest --lines two --csv --columns scope,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
+is "also for other tools" "$(poet calls latest --lines two -f folded | tail -n 1)" "k;sorting: all 4000000"
+
 # ---- while it runs, and killed ----
 mkfifo in
 region wait <in >said &
@@ -152,7 +159,7 @@ exec 5>&-
 newest=$(ls -t traces/*.poet | head -n 1)
 stop_server() { kill "$server"; wait "$server" 2>/dev/null; }
 is "killed, all is there that it had counted" "$(poet calls "$newest" --lines two --csv --columns scope,calls,mark | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
-    "f (called.c:1),5,INCOMPLETE k (called.c:3),2,INCOMPLETE"
+    "f (called.c:2),5,INCOMPLETE k (called.c:4),2,INCOMPLETE"
 is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
     perl -MJSON::PP -ne '$t = decode_json($_)->{total}; print $t->{life_ns} - $t->{self_ns} - $t->{unaccounted_ns}')" 0
 

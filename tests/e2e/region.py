@@ -94,7 +94,7 @@ class Region:
 
     def add(self, context):
         parent, lands, name, scope, calls, concurrent, *times = context
-        function = at(name) if scope == FUNCTION and name else name or 0
+        function = at(name) if scope in (FUNCTION, NAMED) and name else name or 0
         real, least, most, own, own_least, own_most, off = [t * 1000 if t is not None else NONE for t in times]
         self.memory[CONTEXTS_AT + 128 * self.contexts:CONTEXTS_AT + 128 * (self.contexts + 1)] = struct.pack(
             "<IIIIQII12Q", parent, 0, 0, lands, function, scope, 0, calls, concurrent, real, least, most, own, own_least,
@@ -129,6 +129,8 @@ TWO = [
     (1, 2, "f", FUNCTION, 4, 4, 4000, 500, 2000, 4000, 500, 2000, 0),
 ]
 
+if MODE == "named":
+    TWO[2] = (1, 2, "part_of_k", NAMED) + TWO[2][4:]
 queues = [queue(1, [(1, 0), (2, 100)]), queue(2, [(1, 10), (2, 50)])]
 if MODE == "counts":
     counted = lambda contexts: [c[:6] + (0, None, 0, 0, None, 0, 0) for c in contexts]

@@ -50,7 +50,8 @@ struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run
         return cell_text("(other)");
     if (scope->is == SCOPE_WAITED)
         return cell_text(scope->type ? run_type_name(run, scope->type) : "(a call)");
-    return cell_place(scope->place);
+    return (struct table_cell){.is = scope->is == SCOPE_NAMED ? CELL_NAME : CELL_PLACE,
+                               .place = scope->place};
 }
 
 void scopes_free(struct scopes *scopes)
