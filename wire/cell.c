@@ -42,6 +42,7 @@ void put_cell(struct out *out, const struct table_cell *cell)
         put_u32(out, cell->line);
         break;
     case CELL_PLACE:
+    case CELL_NAME:
         put_place(out, cell->place);
         break;
     case CELL_STEP:
@@ -93,6 +94,7 @@ void get_cell(struct in *in, struct table_cell *cell)
         cell->line = get_u32(in);
         break;
     case CELL_PLACE:
+    case CELL_NAME:
         cell->place = get_place(in);
         break;
     case CELL_STEP:

@@ -13,6 +13,7 @@ enum cell_is {
     CELL_PLACE,
     CELL_STEP,
     CELL_EVENT,
+    CELL_NAME, /* a text of the program's own, by the place where it lies */
     CELL_KINDS
 };
 

@@ -1,6 +1,8 @@
 /* poet meters: what descriptions, and files of one's own, count and time over the events of a run. */
 #define _GNU_SOURCE
+#include "clients/poet/labels.h"
 #include "clients/poet/tables.h"
+#include "clients/poet/wanting.h"
 #include "config/meters.h"
 #include "memory/memory.h"
 #include "wire/limits.h"
@@ -9,14 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPTION_SET = 3000 };
+
 struct wanted {
     struct tables tables;
-    const char *file;
+    const char *file, *set;
 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which meters:", 1},
     {"meters", 'm', "FILE", 0, "also those of a file, as docs/config.md tells how to write one", 1},
+    {"set", OPTION_SET, "METER=VALUE[:LINES]", 0,
+     "instead: have a program that runs measure from now on: calls=counts, real, cpu or off; "
+     "states and meters=on or off; of all threads, or of some, as with --lines",
+     1},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -26,6 +34,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &w->tables;
     else if (key == 'm')
         w->file = value;
+    else if (key == OPTION_SET)
+        w->set = value;
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -73,12 +83,28 @@ static char *meters_of(const struct command *command, const char *path)
     return NULL;
 }
 
+static int run_set(const struct wanted *w, int argc, char **argv, int first)
+{
+    const struct command *command = w->tables.command;
+    struct subject subject;
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (!subject_open(command, &subject, source, wanting_lines(w->set), labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    int status = wanting_tell(command, &subject, w->set);
+    subject_close(&subject);
+    return status;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
+    if (w.set)
+        return run_set(&w, argc, argv, first);
     char *text = w.file ? meters_of(command, w.file) : NULL;
     if (w.file && !text)
         return EXIT_USAGE;

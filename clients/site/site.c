@@ -261,3 +261,23 @@ const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address
     text_mask(sites->symbol);
     return symbol;
 }
+
+/* ---- texts ---- */
+
+const char *sites_text(struct sites *sites, uint32_t process, uint64_t address)
+{
+    Dwfl_Module *module = module_at(sites, process, address);
+    GElf_Addr at = address;
+    Dwarf_Addr bias;
+    Elf_Scn *section = module ? dwfl_module_address_section(module, &at, &bias) : NULL;
+    const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+    if (!data || !data->d_buf || at >= data->d_size)
+        return NULL;
+    const char *text = (const char *)data->d_buf + at;
+    size_t size = strnlen(text, data->d_size - at);
+    if (!size || size == data->d_size - at)
+        return NULL;
+    snprintf(sites->text, sizeof sites->text, "%.*s", (int)(size < 256 ? size : 256), text);
+    text_mask(sites->text);
+    return sites->text;
+}

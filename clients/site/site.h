@@ -21,6 +21,10 @@ struct site_is {
 };
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address);
 
+/* The text that lies at an address of the program's file, as far as it can be shown; NULL if there is none.  Valid until
+ * the next call. */
+const char *sites_text(struct sites *sites, uint32_t process, uint64_t address);
+
 /* The symbol that an address lies in, as "buffer" or "buffer+16"; NULL if none.
  * Valid until the next call. */
 const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address);

@@ -37,6 +37,12 @@ char *table_say_place(const struct table_names *names, struct table_place place,
                           : memory_copied(site.place);
 }
 
+static char *say_name(const struct table_names *names, struct table_place place)
+{
+    const char *text = sites_text(names->sites, place.process, place.address);
+    return text ? memory_copied(text) : table_say_place(names, place, "-");
+}
+
 static char *say_step(const struct table_names *names, const struct table_cell *cell)
 {
     static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "going on at",
@@ -92,6 +98,8 @@ char *table_say(const struct table_names *names, const struct table_column *colu
         return memory_copied(book_label(names->book, cell->line));
     case CELL_PLACE:
         return table_say_place(names, cell->place, "-");
+    case CELL_NAME:
+        return say_name(names, cell->place);
     case CELL_STEP:
         return say_step(names, cell);
     case CELL_EVENT:
