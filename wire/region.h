@@ -15,7 +15,8 @@
  *
  * Recursion: a function that is called while it is open in the same path gets a context below its caller like any
  * other, but what it calls in turn is counted below the outer one, where it `lands`.  So the tree is no deeper than the
- * program has functions, and the sum of the real times of those that land in themselves is never double.
+ * program has functions.  The real time of a call that lands in itself is added where no other such call of the same
+ * function was open: so the sum of the real times of those that land in themselves is never double.
  */
 #ifndef WIRE_REGION_H
 #define WIRE_REGION_H
@@ -50,7 +51,8 @@ struct region_head {
     _Alignas(
         64) _Atomic uint32_t contexts; /* that there are, with context 0: 1 .. REGION_CONTEXTS */
     _Atomic uint32_t
-        depth; /* open calls; may be above REGION_FRAMES: those above are only counted */
+        depth; /* frames that are open, with the thread's own; may be above REGION_FRAMES: calls
+                * above are only counted */
     _Atomic uint64_t folded; /* calls that got no context of their own: there was no more room */
     _Atomic uint64_t deep; /* calls that got no frame: too many were open */
     _Atomic uint64_t mismatched; /* ends of calls that were not open */
@@ -60,13 +62,14 @@ struct region_head {
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
-/* An open call; the outermost first. */
+/* An open call; the outermost first: that is the thread itself, and so is one that other calls lie under which
+ * are on another stack, of a coroutine that the thread runs. */
 struct region_frame {
     _Atomic uint32_t context;
-    uint32_t flags;
+    uint32_t lands; /* of its context */
     _Atomic uint64_t began; /* ticks, 0: its time is not measured */
     uint64_t function;
-    uint64_t stack; /* the stack pointer at its begin */
+    uint64_t stack; /* the stack pointer at its begin; of the thread itself ~0 */
     uint64_t ran; /* ticks of the thread's own running, when it went on last */
     _Atomic uint64_t own; /* ticks that it ran itself by then */
 };
@@ -85,7 +88,7 @@ struct region_context {
     uint32_t lands; /* itself, or the outer context of the same function */
     uint64_t function;
     uint32_t scope; /* an enum region_scope */
-    uint32_t open; /* how many frames are in it */
+    uint32_t open; /* how many timed frames are in it, or in any whose first one it is */
     _Atomic uint64_t calls;
     _Atomic uint64_t concurrent; /* of these: began while other threads ran, too */
     _Atomic uint64_t real, real_least,
@@ -93,7 +96,11 @@ struct region_context {
     _Atomic uint64_t own, own_least,
         own_most; /* ticks that the thread ran in it, not in what it called */
     _Atomic uint64_t ended; /* calls that have ended */
-    uint64_t spare[3];
+    _Atomic uint64_t off; /* ticks that the thread did not run while this was its innermost call */
+    uint32_t first; /* itself, or of those of its function that land in themselves the first: whose
+                     * `open` counts the frames of all of them */
+    uint32_t spare_32;
+    uint64_t spare;
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 

@@ -87,7 +87,8 @@ static bool make(struct thread *t, uint32_t slots)
                                      .thread = t->queue->thread,
                                      .clock = t->queue->clock,
                                      .follows = 1,
-                                     .asleep = 1};
+                                     .asleep = 1,
+                                     .wanted = atomic_load(&t->queue->wanted)};
         made = hand_over(fd, t, slots);
         if (made)
             go_on_in(t, queue);
