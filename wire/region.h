@@ -41,6 +41,7 @@
 #define WANTED_STATES 0x10u /* its processor time at its events */
 #define WANTED_MEMORY 0x20u /* what it takes and gives back */
 #define WANTED_METERS 0x40u /* meters of the program's own */
+#define WANTED_USAGE 0x80u  /* what getrusage(2) says of it, and of its process, at their ends */
 
 struct region_head {
     uint32_t magic, version;
@@ -115,6 +116,6 @@ static_assert(sizeof(struct region_cell) == 64, "a cell is 64 bytes");
 #define REGION_FRAMES_AT REGION_HEAD_BYTES
 #define REGION_CONTEXTS_AT (REGION_FRAMES_AT + REGION_FRAMES * sizeof(struct region_frame))
 #define REGION_CELLS_AT (REGION_CONTEXTS_AT + REGION_CONTEXTS * sizeof(struct region_context))
-#define REGION_BYTES (REGION_CELLS_AT + REGION_CELLS * sizeof(struct region_cell))
+#define REGION_MAP_BYTES (REGION_CELLS_AT + REGION_CELLS * sizeof(struct region_cell))
 
 #endif

@@ -63,9 +63,9 @@ static bool hand_over(int fd, const struct thread *t)
 
 static bool make(struct thread *t)
 {
-    int fd = queue_memory(REGION_BYTES);
-    void *memory =
-        fd < 0 ? MAP_FAILED : mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int fd = queue_memory(REGION_MAP_BYTES);
+    void *memory = fd < 0 ? MAP_FAILED
+                          : mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) {
         if (fd >= 0)
             close(fd);
@@ -83,7 +83,7 @@ static bool make(struct thread *t)
     if (taken)
         t->measured = m;
     else
-        munmap(memory, REGION_BYTES);
+        munmap(memory, REGION_MAP_BYTES);
     return taken;
 }
 
@@ -137,7 +137,7 @@ void region_end(struct thread *t)
         else
             frames_pause(m, now, ran);
     frames_drop(m, now);
-    munmap(m->head, REGION_BYTES);
+    munmap(m->head, REGION_MAP_BYTES);
 }
 
 void region_forked(struct thread *t)
@@ -147,8 +147,8 @@ void region_forked(struct thread *t)
     if (t)
         t->measured = NULL;
     if (m)
-        mmap(m->head, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-             -1, 0);
+        mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 void region_away(struct thread *t)

@@ -25,7 +25,7 @@ static const struct {
              {"states", WANTED_STATES},
              {"memory", WANTED_MEMORY},
              {"meters", WANTED_METERS},
-             {"usage", 0}, /* the server looks at it by itself */
+             {"usage", WANTED_USAGE},
              {"none", 0}};
 
 static uint32_t first;
