@@ -10,7 +10,6 @@
 
 #include <setjmp.h>
 
-#if !defined(POET_STATIC)
 #if defined(__x86_64__) && defined(__GLIBC__)
 enum { JUMP_STACK = 6 }; /* where in the buffer, as glibc's assembler has it */
 
@@ -32,17 +31,25 @@ static void leave_calls(const struct __jmp_buf_tag *to)
 static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }
 #endif
 
+#if defined(POET_STATIC)
+#define REAL_JUMP(name, member) __real_##name
+#define DECLARE_REAL(name) void __real_##name(struct __jmp_buf_tag[1], int);
+#else
+#define REAL_JUMP(name, member) real.member
+#define DECLARE_REAL(name)
+#endif
 #define JUMP(name, member)                                                                         \
-    __attribute__((visibility("default"), noreturn)) void name(struct __jmp_buf_tag[1], int);      \
-    void name(struct __jmp_buf_tag to[1], int value)                                               \
+    DECLARE_REAL(name)                                                                             \
+    __attribute__((visibility("default"), noreturn)) void PLAIN(name)(struct __jmp_buf_tag[1],     \
+                                                                      int);                        \
+    void PLAIN(name)(struct __jmp_buf_tag to[1], int value)                                        \
     {                                                                                              \
         real_find();                                                                               \
         leave_calls(to);                                                                           \
-        real.member(to, value);                                                                    \
+        REAL_JUMP(name, member)(to, value);                                                        \
         __builtin_unreachable();                                                                   \
     }
 JUMP(longjmp, longjmp)
 JUMP(_longjmp, _longjmp)
 JUMP(siglongjmp, siglongjmp)
 JUMP(__longjmp_chk, longjmp_chk)
-#endif
