@@ -20,6 +20,7 @@
     1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
+#define WELCOME_REGIONS 2u /* and it may hand over regions (wire/region.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

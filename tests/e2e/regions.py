@@ -60,7 +60,7 @@ def slots_of(queue):
 
 def take(peer, kind, body):
     if kind == HELLO:
-        peer.sendall(struct.pack("<IHHII", 8, 64, 0x4F50, 4, 0))
+        peer.sendall(struct.pack("<IHHII", 8, 64, 0x4F50, 4, 2))
     if kind == THREAD:
         fd = waiting[peer].pop(0)
         size = struct.unpack("<I", body)[0]

@@ -169,7 +169,9 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_WELCOME) {
             get_u32(&in); /* the version is ours, else it were refused */
-            server_follows = in_left(&in) >= 4 && get_u32(&in) & WELCOME_FOLLOWS;
+            uint32_t flags = in_left(&in) >= 4 ? get_u32(&in) : 0;
+            server_follows = flags & WELCOME_FOLLOWS;
+            server_regions = flags & WELCOME_REGIONS;
             return true;
         }
         uint32_t n_text = get_u32(&in);

@@ -22,6 +22,7 @@ bool server_queue(struct thread *thread,
                   uint32_t most_slots); /* makes the queue and hands it over */
 /* For queues that grow, grow.c. */
 extern bool server_follows; /* the server takes what is in an older queue first */
+extern bool server_regions; /* it takes regions of threads */
 bool queue_may_grow(const struct thread *thread);
 int queue_memory(
     size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */

@@ -91,8 +91,8 @@ static bool may_have(struct thread *t)
 {
     if (t->measured_later && t->measured_later != NEVER)
         t->measured_later--;
-    if (t->busy || t->measured_later || server_remote || !t->queue || !line_index(t->own) ||
-        t->life != atomic_load_explicit(&live, memory_order_relaxed))
+    if (t->busy || t->measured_later || server_remote || !server_regions || !t->queue ||
+        !line_index(t->own) || t->life != atomic_load_explicit(&live, memory_order_relaxed))
         return false;
     if (!t->measured_kept)
         t->measured_kept = arena_take(sizeof *t->measured_kept);

@@ -64,9 +64,10 @@ void wanted_begin(void)
     if (bits & WANTED_EVERY)
         say("POET_METERS: calls=every is not there yet: calls=cpu in its place");
     bits &= ~WANTED_EVERY;
-    if (server_remote && bits && chosen)
-        say("POET_METERS: nothing is measured for a server on another machine");
-    first = server_remote ? 0 : bits;
+    if ((server_remote || !server_regions) && bits && chosen)
+        say("POET_METERS: nothing is measured for a server %s",
+            server_remote ? "on another machine" : "that is older");
+    first = server_remote || !server_regions ? 0 : bits;
 }
 
 uint32_t wanted_first(void) { return first; }
