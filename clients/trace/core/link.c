@@ -388,6 +388,11 @@ void server_look(void)
 
 bool server_send(const struct out *out, uint32_t life) { return send_whole(out, -1, life); }
 
+bool server_send_with(const struct out *out, int descriptor, uint32_t life)
+{
+    return send_whole(out, descriptor, life);
+}
+
 /* Its memory is the parent's as well: whatever is still written goes nowhere. */
 void server_queue_forked(struct thread *t)
 {

@@ -94,12 +94,14 @@ static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t fu
 }
 
 /* What a handler's calls are put below. */
-static inline void say_which(struct region_frame *f, uint32_t context, uint32_t lands)
+static inline void say_which(struct region_frame *f, uint32_t context, uint32_t lands,
+                             uint64_t stack)
 {
     struct {
         uint32_t context, lands;
     } which = {context, lands};
     memcpy(f, &which, sizeof which);
+    f->stack = stack;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -110,11 +112,10 @@ static inline void push(struct measured *m, uint32_t wanted, uint32_t depth, uin
 {
     uint32_t lands = contexts_of(m)[c].lands;
     struct region_frame *f = &frames_of(m)[depth];
-    say_which(f, c, lands); /* a handler may come before its place is reserved, */
+    say_which(f, c, lands, stack); /* a handler may come before its place is reserved, */
     set_depth(m, depth + 1);
-    say_which(f, c, lands); /* and have used it */
+    say_which(f, c, lands, stack); /* and have used it */
     f->function = function;
-    f->stack = stack;
     if (wanted & (WANTED_REAL | WANTED_CPU))
         time_begin(m, wanted, f - 1, f, c);
     else

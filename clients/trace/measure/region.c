@@ -58,7 +58,7 @@ static bool hand_over(int fd, const struct thread *t)
     out_begin(&out, MESSAGE_REGION);
     put_told_region(&out, &(struct told_region){line_index(t->own)});
     out_end(&out);
-    return server_send_at_once(&out, fd, t->life);
+    return server_send_with(&out, fd, t->life);
 }
 
 static bool make(struct thread *t)
