@@ -224,6 +224,12 @@ __attribute__((unused, no_instrument_function)) static inline void poet_scope_le
     poet_scope_end();
 }
 
+/* The calling thread waits, in a call that it has told by an event of that type, and goes on: for libraries that
+ * stand before calls.  Between the two it tells nothing.  Where calls are measured the wait is one, below who
+ * makes it. */
+void poet_waits(poet_type_t type);
+void poet_goes_on(poet_type_t type);
+
 /* ---- on and off ---- */
 
 /* Stops and resumes recording for the calling thread; calls nest. */

@@ -311,4 +311,26 @@ like 'a wait is a context of its own, below who waits' "$(cat out)" '/work/waite
 is 'its time is real, not of the processor' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
 like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /work/locker$'
 is 'a child writes nothing into the region of its parent' "$(awk '$2 ~ /child/' out)" ''
+
+# ---- on and off while it runs ----
+cat >switched.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#define NI __attribute__((no_instrument_function))
+volatile long sink;
+__attribute__((noinline)) void f(void) { sink++; }
+__attribute__((noinline)) void third(void) { for (int i = 0; i < 500; i++) f(); }
+NI static void ask(const char *what) /* the server switches, and says that it has */
+{
+    fclose(fopen(what, "w"));
+    while (access(what, F_OK) == 0) usleep(1000);
+}
+__attribute__((noinline)) void all(void) { third(); ask("off"); third(); ask("on"); third(); }
+int main(void) { all(); return 0; }
+C
+poetcc -profile -no-pie -O1 switched.c -o switched
+measured ./switched
+is 'what is not wanted for a while is not counted, and then again, with the right callers' \
+    "$(of /main/all 3) $(of /main/all/third 3) $(of /main/all/third/f 3)" '1 2 1000'
 done_testing

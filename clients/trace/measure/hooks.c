@@ -132,3 +132,17 @@ void hooks_go_on(struct thread *t, uint32_t type)
     if (t->measured)
         frames_exit(t->measured, wanted_now(t), type, STACK);
 }
+
+void poet_waits(poet_type_t type)
+{
+    struct thread *t = thread_self();
+    if (t)
+        hooks_wait(t, type);
+}
+
+void poet_goes_on(poet_type_t type)
+{
+    struct thread *t = thread_mine;
+    if (t && t->waiting)
+        hooks_go_on(t, type);
+}
