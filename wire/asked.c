@@ -209,3 +209,25 @@ void stands_request_free(struct stands_request *r)
     free(r->positions);
     *r = (struct stands_request){0};
 }
+
+void put_want_request(struct out *out, const struct want_request *r)
+{
+    put_u32(out, r->mask);
+    put_u32(out, r->bits);
+    put_numbers(out, r->lines, r->line_count);
+}
+
+void get_want_request(struct in *in, struct want_request *r)
+{
+    *r = (struct want_request){.mask = get_u32(in)};
+    r->bits = get_u32(in);
+    r->lines = get_numbers(in, &r->line_count);
+    if (r->line_count > LIMIT_LINES_ASKED)
+        in_fail(in, "asks for too many lines");
+}
+
+void want_request_free(struct want_request *r)
+{
+    free(r->lines);
+    *r = (struct want_request){0};
+}

@@ -114,4 +114,14 @@ void put_stands_request(struct out *out, const struct stands_request *request);
 void get_stands_request(struct in *in, struct stands_request *request);
 void stands_request_free(struct stands_request *request);
 
+/* What programs are to measure from now on (WANTED_ of wire/region.h): of what is in mask, what is in bits. */
+struct want_request {
+    uint32_t mask, bits;
+    uint32_t *lines; /* only these threads; none: all, those that come later, too */
+    uint32_t line_count;
+};
+void put_want_request(struct out *out, const struct want_request *request);
+void get_want_request(struct in *in, struct want_request *request);
+void want_request_free(struct want_request *request);
+
 #endif

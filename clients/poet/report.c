@@ -98,6 +98,12 @@ static const struct tables_section sections[] = {
      .top = 5,
      .options = few_causes,
      .page = true},
+    {.what = "calls",
+     .title = "which functions took the time",
+     .columns = "scope,calls,self_ns,self_share,total_ns,cpu_ns,mean_ns,mark",
+     .top = 5,
+     .page = true,
+     .rare = true},
     {.what = "path",
      .title = "what decided how long it took",
      .columns = "step,path_ns,share,slack_ns,zero_ns",
@@ -129,7 +135,7 @@ static const struct argp argp = {
     .args_doc = "[SOURCE]",
     .doc = "Print one page about a run: which program ran, when and how long; what hangs, if "
            "anything does; what to look at first; where the threads' time went; the longest waits "
-           "and why; what decided how long it took, and what the greatest steps of that would win "
+           "and why; which functions took the time, where calls were measured; what decided how long it took, and what the greatest steps of that would win "
            "if they took no time.  As a PDF it is a page of A4.",
     .children = tables_children};
 

@@ -14,7 +14,7 @@ struct tables {
     struct table_end from, to;
     struct ref past_of;
     unsigned top;
-    bool json, csv, follow, backwards, tree;
+    bool json, csv, follow, backwards, tree, raw;
     struct page_options page;
     bool paper; /* a PDF has pages of A4 */
 };
@@ -49,6 +49,9 @@ int tables_run(const struct tables *tables, struct subject *subject,
 /* Asks for one; an exit status, with complaints.  The table is the caller's to free in any case. */
 int tables_ask(const struct tables *tables, const struct tables_section *section,
                struct subject *subject, struct shown_table *table);
+/* Puts the lines that --lines names into a request; false: said why. */
+bool tables_name_lines(const struct tables *tables, struct table_request *request,
+                       struct subject *subject);
 /* Which lines must be known for it. */
 enum source_lines tables_lines(const struct tables *tables);
 /* The rest of a command: the source is opened, and all done. */

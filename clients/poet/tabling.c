@@ -66,7 +66,7 @@ static bool add_lines(struct table_request *r, struct subject *subject, const ch
     return any;
 }
 
-static bool take_lines(const struct tables *o, struct table_request *r, struct subject *subject)
+bool tables_name_lines(const struct tables *o, struct table_request *r, struct subject *subject)
 {
     char *copy = memory_copied(o->lines), *rest = copy;
     bool good = true;
@@ -98,10 +98,10 @@ static bool make_request(const struct tables *o, const struct tables_section *se
                                 .sort = memory_copied(sort),
                                 .top = section->top ? section->top : o->top,
                                 .flags = (o->backwards ? TABLE_BACKWARDS : 0u) |
-                                         (o->tree ? TABLE_TREE : 0u)};
+                                         (o->tree ? TABLE_TREE : 0u) | (o->raw ? TABLE_RAW : 0u)};
     for (const struct table_option *option = section->options; option && option->key; option++)
         add_option(r, option->key, option->value);
-    return !o->lines || take_lines(o, r, subject);
+    return !o->lines || tables_name_lines(o, r, subject);
 }
 
 /* ---- the answer ---- */

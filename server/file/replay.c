@@ -97,6 +97,15 @@ static void play_slots(struct player *player, struct session *session, struct ch
     free(slots);
 }
 
+/* (Newer ones came with the state.) */
+static void play_sums(struct player *player, struct session *session, struct chunk chunk,
+                      bool stale)
+{
+    const char *error = NULL;
+    if (!stale && !session_sums(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -110,6 +119,8 @@ static void play_message(struct player *player, struct chunk chunk)
     session_batch(session, chunk.epoch, stale);
     if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
         play_slots(player, session, chunk);
+    else if (chunk.kind == CHUNK_SUMS)
+        play_sums(player, session, chunk, stale);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

@@ -69,6 +69,18 @@ static void keep_fact(struct run *run, struct chunk chunk)
     brief_put(s->brief, &s->facts, chunk);
 }
 
+/* Of sums the newest are enough. */
+static void keep_sums(void *user, const struct context_thread *thread, const struct out *body)
+{
+    struct run *run = user;
+    brief_put(run->saving->brief, &run->saving->facts,
+              (struct chunk){.kind = CHUNK_SUMS,
+                             .session = thread->session,
+                             .thread = thread->code,
+                             .data = body->data,
+                             .size = (uint32_t)body->size});
+}
+
 static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
 {
     put_ref(&run->saving->texts, (struct ref){line, number});
@@ -173,6 +185,7 @@ static bool begin(struct run *run)
     s->state.size = 0;
     put_threads(run, &threads, &oldest);
     put_state(run, &s->state);
+    contexts_save(&run->contexts, keep_sums, run);
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&

@@ -9,6 +9,10 @@
 #include <string.h>
 
 struct run *session_run(const struct session *session) { return session->run; }
+uint32_t session_own_line(const struct session *session, uint32_t code)
+{
+    return session_line(session, code);
+}
 uint32_t session_number(const struct session *session) { return session->number; }
 
 struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
@@ -414,6 +418,7 @@ void session_free(struct session *session)
     if (!session)
         return;
     session->run->sessions[session->number] = NULL;
+    session_name_sums(session);
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         struct thread_state *state = walk.value;
         free(state->held);

@@ -33,6 +33,11 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
  * program cannot be believed any more. */
 bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
                      size_t size, const char **error);
+/* Takes what a thread has measured of its calls by now: the body of a SUMS. */
+bool session_sums(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
+                  const char **error);
+/* Before it ends: what it announced names what its threads measured. */
+void session_name_sums(const struct session *session);
 /* Takes slots of the thread whose own line has code `thread`. */
 bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
                    const char **error);
@@ -45,6 +50,8 @@ void session_batch(struct session *session, uint32_t epoch, bool stale);
 /* Frees the session and tells the order nothing: a file of a run that is not over ends here. */
 void session_free(struct session *session);
 
+/* The line of a thread by the code that the program has for it; 0: not announced. */
+uint32_t session_own_line(const struct session *session, uint32_t code);
 struct run *session_run(const struct session *session);
 uint32_t session_number(const struct session *session);
 

@@ -11,7 +11,7 @@ bool ticks_known(void)
 #endif
 }
 
-static uint64_t counter_now(void)
+uint64_t ticks_counter(void)
 {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -37,9 +37,9 @@ void ticks_read(struct ticks *ticks)
     struct timespec ts;
     uint64_t least = UINT64_MAX, at = 0, ns = 0;
     for (int i = 0; i < 3; i++) {
-        uint64_t before = counter_now();
+        uint64_t before = ticks_counter();
         clock_gettime(CLOCK_MONOTONIC, &ts);
-        uint64_t after = counter_now(),
+        uint64_t after = ticks_counter(),
                  now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
         if (i == 0 && ticks->count &&
             now - ticks->points[(ticks->count - 1) % TICKS_POINTS].ns < 1000000)
@@ -75,6 +75,18 @@ struct ticks_span ticks_span(const struct ticks *ticks, uint64_t counter)
                                .ns = n0,
                                .otherwise = n1,
                                .slope = (double)(n1 - n0) / (double)(t1 - t0)};
+}
+
+double ticks_rate(const struct ticks *ticks)
+{
+    size_t last = ticks->count - 1,
+           oldest = ticks->count > TICKS_POINTS ? ticks->count - TICKS_POINTS : 0;
+    if (ticks->count < 2)
+        return 0;
+    last %= TICKS_POINTS;
+    oldest %= TICKS_POINTS;
+    return (double)(ticks->points[last].ns - ticks->points[oldest].ns) /
+           (double)(ticks->points[last].ticks - ticks->points[oldest].ticks);
 }
 
 uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)

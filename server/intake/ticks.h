@@ -21,6 +21,9 @@ struct ticks {
 bool ticks_known(void); /* whether this machine has the counter */
 /* Reads both clocks, unless it did within the last millisecond. */
 void ticks_read(struct ticks *ticks);
+uint64_t ticks_counter(void); /* now; 0 where there is none */
+/* How long a tick is on the average over all readings, in ns; 0: there are not two. */
+double ticks_rate(const struct ticks *ticks);
 void ticks_add(struct ticks *ticks, uint64_t counter, uint64_t ns);
 /* The time of a counter's value.  Even beyond the readings; monotonic among values that lie before
  * the last one.  There must be two readings. */

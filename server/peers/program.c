@@ -5,8 +5,10 @@
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
+#include "server/peers/handed.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
+#include "server/peers/wanting.h"
 #include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
@@ -189,11 +191,30 @@ static void drop_closed(struct server *server)
     }
 }
 
+/* Somebody asks what threads measure of themselves. */
+static void read_wanted(struct server *server)
+{
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        if (peer->program && peer->run->contexts.wanted) {
+            struct taker *taker = enter(peer);
+            taker_sums(taker, peer->program, false);
+            taker_leave(taker);
+        }
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct contexts *contexts = &server->runs.items[i]->contexts;
+        contexts->taken += contexts->wanted;
+        contexts->wanted = false;
+    }
+}
+
 void program_poll(struct server *server)
 {
     turn_doing("queues");
     if (!taker_runs(server->taker))
         taker_settle(server->taker, TURN_POLL_NS);
+    turn_doing("what threads measure");
+    read_wanted(server);
+    wanting_go_on(server);
     turn_doing("the order");
     bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
@@ -280,24 +301,6 @@ static void socket_message(struct peer *peer, unsigned type, const uint8_t *body
     free(name);
 }
 
-/* Each queue is a mapping, of which the system gives the server so many: one program has at most half of
- * those that others have not. */
-static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
-{
-    struct server *server = peer->server;
-    struct taker *taker = enter(peer);
-    size_t others = server->retired_count + taker_queues(taker) - peer->program->queue_count,
-           most = server->mappings > others ? (server->mappings - others) / 2 : 0;
-    const char *error =
-        peer->program->queue_count >= most
-            ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
-            : queue_add(&peer->program->queues, fd, slots);
-    peer->program->queue_count += !error;
-    taker_leave(taker);
-    peer->shares |= !error;
-    return error;
-}
-
 /* Not while the order is too far behind. */
 static enum readiness ready(struct peer *peer)
 {
@@ -330,13 +333,10 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
-        struct told_thread told;
-        int fd = channel_take_descriptor(&peer->channel);
-        error = !get_told_thread(&in, &told) ? in.error
-                : fd < 0                     ? "a queue without a descriptor"
-                                             : add_queue(peer, fd, told.slots);
-        if (fd >= 0)
-            close(fd);
+        error = handed_queue(peer, &in);
+        ok = error == NULL;
+    } else if (type == MESSAGE_REGION) {
+        error = handed_region(peer, &in);
         ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
         ok = want_report(peer, &in, &error);
@@ -468,6 +468,7 @@ static void gone(struct peer *peer)
     drain_last(peer);
     watching_end(peer);
     struct taker *taker = enter(peer);
+    taker_sums(taker, peer->program, true);
     count_untaken(peer, session, &losses);
     if (peer->stalled && session)
         count_unread(peer, session, &losses);

@@ -165,6 +165,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
     session_batch(session, tracefile_epoch(run->trace), false);
     if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
         return tell_slots(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SUMS)
+        return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

@@ -112,17 +112,29 @@ static uint32_t code(struct places *p, uint64_t space, uint64_t offset, uint32_t
 
 #define OF_PROCESS (1ull << 32) /* a space of addresses that belongs to no file */
 
+static struct place_key key_of(struct places *p, const struct run *run, uint32_t number,
+                               uint64_t address)
+{
+    if (number >= run->process_count)
+        return (struct place_key){OF_PROCESS | number, address};
+    const struct run_process *process = &run->processes[number];
+    size_t module = module_at(process, address);
+    if (module == SIZE_MAX)
+        return (struct place_key){OF_PROCESS | number, address};
+    return (struct place_key){file_of(p, run, number, module),
+                              address - process->modules[module].bias};
+}
+
+struct place_key places_key(const struct run *run, uint32_t process, uint64_t address)
+{
+    return key_of(places(run), run, process, address);
+}
+
 static uint32_t find(struct places *p, const struct run *run, uint32_t site)
 {
     struct site s = run->site_list[site - 1];
-    if (s.process >= run->process_count)
-        return code(p, OF_PROCESS | s.process, s.address, site);
-    const struct run_process *process = &run->processes[s.process];
-    size_t module = module_at(process, s.address);
-    if (module == SIZE_MAX)
-        return code(p, OF_PROCESS | s.process, s.address, site);
-    return code(p, file_of(p, run, s.process, module), s.address - process->modules[module].bias,
-                site);
+    struct place_key key = key_of(p, run, s.process, s.address);
+    return code(p, key.space, key.offset, site);
 }
 
 uint32_t places_of(const struct run *run, uint32_t site)

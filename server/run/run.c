@@ -254,6 +254,8 @@ void run_free(struct run *run)
         run->taking_free(run->taking);
     if (run->keeper)
         run->keeper->free(run);
+    contexts_free(&run->contexts);
+    wants_free(&run->wants);
     unseen_free(run);
     clocks_free(run->clocks);
     astray_free(run->astray);

@@ -8,7 +8,9 @@
 #include "config/target.h"
 #include "server/run/identity.h"
 #include "server/run/lines.h"
+#include "server/run/wants.h"
 #include "memory/map.h"
+#include "server/measure/contexts.h"
 #include "server/order/order.h"
 #include "server/store/tracefile.h"
 
@@ -89,6 +91,8 @@ struct run {
     struct target **targets;
     char **target_texts;
     size_t target_count, target_room;
+    struct wants wants; /* what they are to measure */
+    struct contexts contexts; /* what its threads measured of their calls */
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */

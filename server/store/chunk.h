@@ -25,7 +25,8 @@ enum chunk_kind {
     CHUNK_NEWS = 70, /* names that were learnt between two states */
     CHUNK_STATE = 71,
     CHUNK_PART = 72, /* a finished part of the order */
-    CHUNK_SLOTS = 73 /* SLOTS, packed (packed.h) */
+    CHUNK_SLOTS = 73, /* SLOTS, packed (packed.h) */
+    CHUNK_SUMS = 74 /* what a thread measured of its calls by then (wire/sums.h) */
 };
 
 struct chunk {

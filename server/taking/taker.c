@@ -3,6 +3,7 @@
 #include "server/loop/turn.h"
 #include "memory/memory.h"
 #include "server/taking/round.h"
+#include "server/taking/summing.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -91,6 +92,11 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
         queue->next = *retired;
         *retired = queue;
     }
+    while (program->regions) {
+        struct region *region = program->regions;
+        program->regions = region->next;
+        region_free(region);
+    }
     taker->count--;
     program->taking->programs--;
     free(program);
@@ -99,6 +105,11 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
 enum taken taker_round(struct taker *taker, struct program *program)
 {
     return round_over(program, &taker->desk);
+}
+
+void taker_sums(struct taker *taker, struct program *program, bool last)
+{
+    summing_now(program, &taker->desk.ticks, last);
 }
 
 void taker_aim(struct taker *taker, const struct taking *taking)

@@ -8,6 +8,7 @@
 #define SERVER_TAKING_TAKING_H
 
 #include "server/intake/queue.h"
+#include "server/intake/region.h"
 #include "server/intake/ticks.h"
 #include "server/store/tracefile.h"
 #include "server/taking/hand.h"
@@ -45,6 +46,10 @@ struct program {
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
+    struct region *regions; /* what its threads measure of themselves */
+    size_t region_count, regions_left; /* those that there was no room for */
+    uint64_t sums_ns, sums_bytes; /* when they are to be read again; bytes of the last time */
+    bool sums_wanted; /* they are to be read now */
     unsigned full; /* its fullest queue when it was looked at, in 256th */
     uint64_t journalled; /* calls that were not followed, as the journal says it */
 };
@@ -97,6 +102,9 @@ enum taken taker_round(struct taker *taker, struct program *program);
 void taker_aim(struct taker *taker, const struct taking *taking);
 bool taker_reached(const struct taker *taker, const struct taking *taking);
 size_t taker_queues(const struct taker *taker); /* of all programs */
+
+/* Its regions are read, whether that is due or not; the last time: nothing more will come. */
+void taker_sums(struct taker *taker, struct program *program, bool last);
 
 /* ---- not in the door ---- */
 

@@ -7,6 +7,7 @@
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
 #include "wire/asked.h"
+#include "wire/region.h"
 
 #include <stdio.h>
 #include <signal.h>
@@ -39,7 +40,9 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
         assert_true(tracefile_flush(live->run->trace));
     }
     session_batch(live->session, tracefile_epoch(live->run->trace), false);
-    if (type == MESSAGE_SLOTS)
+    if (type == CHUNK_SUMS)
+        assert_true(session_sums(live->session, thread, data, size, &error));
+    else if (type == MESSAGE_SLOTS)
         assert_true(session_slots(live->session, thread, data, size / SLOT_BYTES, &error));
     else
         assert_true(session_message(live->session, type, thread, data, size, &error));
@@ -208,6 +211,42 @@ static void a_saved_file_gives_the_whole_run(void **state)
     run_free(run);
 }
 
+/* What a thread measured by now: one of its contexts has changed; each says what it is once. */
+static void tell_sums(struct live *live, uint32_t i)
+{
+    uint32_t thread = 1 + i % 3, index = i / 3 % 40;
+    bool first = i / 3 < 40;
+    struct out out = {0};
+    put_sums_head(&out, &(struct sums_head){.time_ns = 1000 + i, .enter_ps = 7});
+    struct sums_context c = {.index = index,
+                             .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7},
+                             .calls = i,
+                             .real_ns = 10 * i,
+                             .least_ns = index,
+                             .most_ns = 3 * i};
+    put_sums_context(&out, UINT32_MAX, &c, first);
+    say(live, CHUNK_SUMS, thread, out.data, out.size);
+    out_free(&out);
+}
+
+static void assert_same_sums(const struct run *a, const struct run *b)
+{
+    assert_int_equal(a->contexts.count, b->contexts.count);
+    for (uint32_t i = 0; i < a->contexts.count; i++) {
+        const struct context_thread *theirs = &b->contexts.threads[i];
+        const struct context_thread *ours = contexts_thread(
+            (struct contexts *)(uintptr_t)&a->contexts, theirs->session, theirs->code);
+        assert_int_equal(ours->count, theirs->count);
+        assert_int_equal(ours->line, theirs->line);
+        assert_int_equal(ours->head.time_ns, theirs->head.time_ns);
+        for (size_t k = 0; k < ours->count; k++) {
+            assert_memory_equal(&ours->items[k].sums, &theirs->items[k].sums,
+                                sizeof ours->items[k].sums);
+            assert_int_equal(ours->items[k].type, theirs->items[k].type);
+        }
+    }
+}
+
 /* A reader at any moment sees all that was taken, as the server does; so does a reader after
  * kill -9, since nothing is written at the end. */
 static void it_can_be_read_at_any_moment(void **state)
@@ -220,6 +259,7 @@ static void it_can_be_read_at_any_moment(void **state)
     for (int i = 0; i < EVENTS; i++) {
         workload_next(w, &h);
         tell_event(&live, &h.arrivals[0]);
+        tell_sums(&live, (uint32_t)i);
         if (i % 23)
             continue;
         struct run *run = open_run(other);
@@ -230,6 +270,7 @@ static void it_can_be_read_at_any_moment(void **state)
         assert_int_equal(f.pending, g.pending);
         assert_int_equal(f.contradictions + f.lost, 0);
         assert_int_equal(run->text_count, live.run->text_count);
+        assert_same_sums(run, live.run);
         if (i % 5 == 0)
             assert_same_answers(run, live.run, (unsigned)i);
         run_free(run);

@@ -1,0 +1,175 @@
+/* poet calls: how often each function was called, and what it took. */
+#define _GNU_SOURCE
+#include "clients/poet/callgrind.h"
+#include "clients/poet/dialects.h"
+#include "clients/poet/labels.h"
+#include "clients/poet/pprof.h"
+#include "clients/poet/tables.h"
+#include "memory/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPTION_GRAPH = 3000, OPTION_CYCLES, OPTION_RAW };
+
+/* A format of other tools. */
+struct dialect {
+    const char *name;
+    bool graph; /* it is made of who calls whom, else of paths */
+    void (*write)(FILE *f, const struct table_names *names, const struct shown_table *table);
+};
+
+static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
+                                          {"folded", false, dialects_folded},
+                                          {"pprof", false, pprof_write}};
+
+struct wanted {
+    struct tables tables;
+    struct table_option options[2];
+    const struct dialect *dialect; /* NULL: as a table */
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Which table:", 1},
+    {"graph", OPTION_GRAPH, NULL, 0,
+     "each function, and under it those that it calls: how often, and what single calls took", 1},
+    {"cycles", OPTION_CYCLES, NULL, 0, "functions that call themselves, or each other in a circle",
+     1},
+    {"raw", OPTION_RAW, NULL, 0, "as measured: no estimate of what it would be unmeasured", 1},
+    {"format", 'f', "FORMAT", 0,
+     "for other tools: callgrind (KCachegrind), folded (flame graphs) or pprof; with -o into a "
+     "file",
+     4},
+    {0}};
+
+/* Of both the last one counts. */
+static error_t choose(struct wanted *w, const char *key)
+{
+    static char yes[] = "yes";
+    w->options[0] = (struct table_option){(char *)(uintptr_t)key, yes};
+    return 0;
+}
+
+static error_t take_format(struct wanted *w, const char *value)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(dialects[i].name, value) == 0) {
+            w->dialect = &dialects[i];
+            return 0;
+        }
+    command_usage(w->tables.command, "-f %s: callgrind, folded or pprof", value);
+    return EINVAL;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct wanted *w = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_GRAPH:
+        return choose(w, "graph");
+    case OPTION_CYCLES:
+        return choose(w, "cycles");
+    case OPTION_RAW:
+        w->tables.raw = true;
+        return 0;
+    case 'f':
+        return take_format(w, value);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- for other tools ---- */
+
+/* Under another name first, so that an error leaves no half one. */
+static int write_file(const struct wanted *w, const struct table_names *names,
+                      const struct shown_table *t)
+{
+    const char *file = w->tables.file;
+    char *part = memory_printed("%s.part", file);
+    FILE *f = fopen(part, "we");
+    bool good = f != NULL;
+    if (f)
+        w->dialect->write(f, names, t);
+    if (f)
+        good = !ferror(f);
+    if (f && fclose(f) != 0)
+        good = false;
+    good = good && rename(part, file) == 0;
+    int status =
+        good ? EXIT_DONE : command_fail(w->tables.command, "%s: %s", file, strerror(errno));
+    if (!good)
+        unlink(part);
+    free(part);
+    return status;
+}
+
+static int translate(struct wanted *w, struct subject *subject)
+{
+    char key[] = "graph", yes[] = "yes";
+    struct table_option graph[] = {{key, yes}, {0}};
+    struct tables_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct shown_table t = {0};
+    w->tables.tree = !w->dialect->graph;
+    w->tables.by = NULL;
+    w->tables.top = 0;
+    int status = tables_ask(&w->tables, &section, subject, &t);
+    if (status == EXIT_DONE && w->tables.file)
+        status = write_file(w, &names, &t);
+    else if (status == EXIT_DONE)
+        w->dialect->write(stdout, &names, &t);
+    shown_table_free(&t);
+    return status;
+}
+
+static int run_dialect(struct wanted *w, int argc, char **argv, int first)
+{
+    const struct command *command = w->tables.command;
+    struct subject subject;
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (!subject_open(command, &subject, source, tables_lines(&w->tables),
+                      labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    int status = translate(w, &subject);
+    subject_close(&subject);
+    return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct wanted w = {.tables = {.command = command}};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (w.dialect)
+        return run_dialect(&w, argc, argv, first);
+    struct tables_section section = {.what = "calls", .options = w.options};
+    return tables_command(&w.tables, argc, argv, first, &section, 1);
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[SOURCE]",
+    .doc = "Say how often each function was called, and what it took, in a program that was "
+           "compiled with poetcc -profile and run with POET_METERS=calls.  Self is what it took "
+           "itself, net what that would be unmeasured, total with all that it called; conc. are "
+           "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
+           "all took themselves and what is unaccounted, outside of all functions, add up to the "
+           "lives of the threads.  A row stands for a function (--by function), a path of calls "
+           "(--by path, --tree), or a thread and its functions (--by thread).",
+    .children = tables_children};
+
+const struct command command_calls = {.name = "calls",
+                                      .summary = "say how often functions were called, and what "
+                                                 "they took",
+                                      .run = run,
+                                      .argp = &argp};

@@ -1,0 +1,20 @@
+/* The table of calls as other tools read it: what all of their formats need, and folded stacks for flame graphs. */
+#ifndef CLIENTS_POET_DIALECTS_H
+#define CLIENTS_POET_DIALECTS_H
+
+#include "clients/source/table.h"
+
+#include <stdio.h>
+
+/* What a scope is called, new memory. */
+char *dialects_scope(const struct table_names *names, const struct table_cell *cell);
+/* A number of a row; `otherwise` where there is none. */
+int64_t dialects_number(const struct shown_table *table, uint32_t row, const char *column,
+                        int64_t otherwise);
+/* What is measured: "self_ns", or "calls" where no times are. */
+const char *dialects_measure(const struct shown_table *table);
+
+/* Of a tree: a line for each path, "main;work;parse 1200". */
+void dialects_folded(FILE *f, const struct table_names *names, const struct shown_table *table);
+
+#endif

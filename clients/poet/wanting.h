@@ -1,0 +1,15 @@
+/* Telling the programs of a run what to measure from now on: "calls=counts", "calls=off:T1,T2". */
+#ifndef CLIENTS_POET_WANTING_H
+#define CLIENTS_POET_WANTING_H
+
+#include "clients/poet/tables.h"
+
+/* What such a word says; false with *why, new memory: it says nothing.  *lines: the part of the word that names lines, or
+ * NULL: all. */
+bool wanting_read(const char *word, uint32_t *mask, uint32_t *bits, const char **lines, char **why);
+/* Which lines must be known to tell it. */
+enum source_lines wanting_lines(const char *word);
+/* Tells it; an exit status, with complaints. */
+int wanting_tell(const struct command *command, struct subject *subject, const char *word);
+
+#endif

@@ -1,0 +1,249 @@
+#include "server/answer/table/callrows.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+enum column {
+    SCOPE,
+    PARENT,
+    CALLS,
+    CONCURRENT,
+    SELF,
+    SELF_SHARE,
+    NET,
+    TOTAL,
+    TOTAL_SHARE,
+    CPU,
+    MEAN,
+    MIN,
+    MAX,
+    CPU_MEAN,
+    CPU_MIN,
+    CPU_MAX,
+    MARK,
+    CYCLE,
+    MEASURING,
+    LIFE,
+    UNACCOUNTED
+};
+
+#define HOOKS "calls, as the program measured them"
+
+/* In which of the two forms people see it. */
+enum seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
+
+static const struct {
+    const char *name, *title;
+    enum table_kind kind;
+    enum seen seen;
+} columns[] = {[SCOPE] = {"scope", "scope", TABLE_PLACE, IN_BOTH},
+               [PARENT] = {"parent", "called by", TABLE_PLACE, IN_NONE},
+               [CALLS] = {"calls", "calls", TABLE_COUNT, IN_BOTH},
+               [CONCURRENT] = {"concurrent", "conc.", TABLE_COUNT, IN_SUMS},
+               [SELF] = {"self_ns", "self", TABLE_NS, IN_SUMS},
+               [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS},
+               [NET] = {"net_ns", "net", TABLE_NS, IN_SUMS},
+               [TOTAL] = {"total_ns", "total", TABLE_NS, IN_BOTH},
+               [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
+               [CPU] = {"cpu_ns", "cpu", TABLE_NS, IN_BOTH},
+               [MEAN] = {"mean_ns", "mean", TABLE_NS, IN_BOTH},
+               [MIN] = {"min_ns", "least", TABLE_NS, IN_TIMES},
+               [MAX] = {"max_ns", "most", TABLE_NS, IN_TIMES},
+               [CPU_MEAN] = {"cpu_mean_ns", "cpu mean", TABLE_NS, IN_TIMES},
+               [CPU_MIN] = {"cpu_min_ns", "cpu least", TABLE_NS, IN_TIMES},
+               [CPU_MAX] = {"cpu_max_ns", "cpu most", TABLE_NS, IN_TIMES},
+               [MARK] = {"mark", "mark", TABLE_TEXT, IN_BOTH},
+               [CYCLE] = {"cycle", "cycle", TABLE_COUNT, IN_TIMES},
+               [MEASURING] = {"measuring_ns", "measuring", TABLE_NS, IN_NONE},
+               [LIFE] = {"life_ns", "lives", TABLE_NS, IN_NONE},
+               [UNACCOUNTED] = {"unaccounted_ns", "unaccounted", TABLE_NS, IN_NONE}};
+
+void callrows_columns(struct shown_table *t, bool times)
+{
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        enum seen seen = columns[i].seen;
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
+        t->columns[t->column_count - 1].exact =
+            i != NET && i != MEASURING; /* these two are estimates */
+        if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
+            table_detail(t);
+    }
+}
+
+/* ---- cells ---- */
+
+static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
+{
+    if (of > 0)
+        *cell = cell_real((double)ns / (double)of);
+}
+
+static void set_single(struct table_cell *cells, const struct call_sums *s)
+{
+    if (s->total && s->calls)
+        cells[MEAN] = cell_number(s->total_ns / (int64_t)s->calls);
+    if (s->cpu && s->calls)
+        cells[CPU_MEAN] = cell_number(s->cpu_ns / (int64_t)s->calls);
+    if (!s->ended)
+        return;
+    cells[MIN] = cell_number(s->least_ns);
+    cells[MAX] = cell_number(s->most_ns);
+    if (!s->cpu)
+        return;
+    cells[CPU_MIN] = cell_number(s->cpu_least_ns);
+    cells[CPU_MAX] = cell_number(s->cpu_most_ns);
+}
+
+static void set_times(const struct callrows *rows, struct table_cell *cells,
+                      const struct call_sums *s)
+{
+    cells[SELF] = cell_number(s->self_ns);
+    set_share(&cells[SELF_SHARE], s->self_ns, rows->life_ns);
+    if (!rows->raw)
+        cells[NET] = cell_number(calls_net(s));
+    cells[MEASURING] = cell_number((int64_t)(s->cost_ps / 1000));
+    if (s->total) {
+        cells[TOTAL] = cell_number(s->total_ns);
+        set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
+    }
+    if (s->cpu)
+        cells[CPU] = cell_number(s->cpu_ns);
+    set_single(cells, s);
+}
+
+static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t function,
+                                  const struct call_sums *s)
+{
+    struct table_cell *cells = table_add_row(rows->table, depth, (struct ref){0});
+    if (!cells)
+        return NULL;
+    const struct call_function *f = &rows->calls->functions[function];
+    cells[SCOPE] = scopes_cell(rows->scopes, rows->run, f->scope);
+    cells[CALLS] = cell_number((int64_t)s->calls);
+    cells[CONCURRENT] = cell_number((int64_t)s->concurrent);
+    if (s->timed)
+        set_times(rows, cells, s);
+    cells[MARK] = cell_text(s->open ? "INCOMPLETE" : "");
+    if (f->cycle)
+        cells[CYCLE] = cell_number(f->cycle);
+    return cells;
+}
+
+static void set_parent(const struct callrows *rows, struct table_cell *cells, uint32_t function)
+{
+    if (cells && function)
+        cells[PARENT] =
+            scopes_cell(rows->scopes, rows->run, rows->calls->functions[function].scope);
+}
+
+/* ---- rows ---- */
+
+void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns)
+{
+    struct call_sums all = calls_all(rows->calls);
+    struct table_cell *cells = table_add_row(rows->table, 0, (struct ref){0});
+    if (!cells)
+        return;
+    cells[SCOPE] = cell_line(line);
+    cells[CALLS] = cell_number((int64_t)all.calls);
+    cells[CONCURRENT] = cell_number((int64_t)all.concurrent);
+    all.total = all.ended = false;
+    if (all.timed) {
+        set_times(rows, cells, &all);
+        cells[UNACCOUNTED] = cell_number(life_ns - all.self_ns);
+    }
+    cells[TOTAL] = cells[LIFE] = cell_number(life_ns);
+    cells[CPU_MEAN] = (struct table_cell){0};
+    table_row_line(rows->table, line);
+    rows->depth = 1;
+}
+
+void callrows_flat(struct callrows *rows)
+{
+    const struct calls *calls = rows->calls;
+    for (uint32_t i = 1; i < calls->function_count; i++)
+        add_row(rows, rows->depth, i, &calls->functions[i].sums);
+}
+
+void callrows_graph(struct callrows *rows)
+{
+    const struct calls *calls = rows->calls;
+    uint32_t *last = memory_zeroed(calls->function_count + 1, sizeof *last),
+             *next = memory_zeroed(calls->arc_count + 1, sizeof *next);
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0;
+         i--) { /* lists of who calls, by 1 + index */
+        next[i - 1] = last[calls->arcs[i - 1].from];
+        last[calls->arcs[i - 1].from] = i;
+    }
+    for (uint32_t f = 1; f < calls->function_count; f++) {
+        add_row(rows, rows->depth, f, &calls->functions[f].sums);
+        for (uint32_t i = last[f]; i; i = next[i - 1])
+            set_parent(
+                rows,
+                add_row(rows, rows->depth + 1, calls->arcs[i - 1].to, &calls->arcs[i - 1].sums), f);
+    }
+    free(last);
+    free(next);
+}
+
+/* The node after one, on the way through the tree from above; 0: there is none. */
+static uint32_t next_node(const struct calls *calls, uint32_t node, bool below, unsigned *depth)
+{
+    if (below && calls->nodes[node].child) {
+        ++*depth;
+        return calls->nodes[node].child;
+    }
+    for (; node; node = calls->nodes[node].parent, --*depth)
+        if (calls->nodes[node].sibling)
+            return calls->nodes[node].sibling;
+    return 0;
+}
+
+void callrows_tree(struct callrows *rows)
+{
+    const struct calls *calls = rows->calls;
+    unsigned depth = 0;
+    if (!calls->node_count)
+        return;
+    for (uint32_t i = next_node(calls, 0, true, &depth); i;) {
+        const struct call_node *node = &calls->nodes[i];
+        struct table_cell *cells =
+            add_row(rows, (uint8_t)(rows->depth + depth - 1), node->function, &node->sums);
+        set_parent(rows, cells, calls->nodes[node->parent].function);
+        rows->cut |= depth == CALLROWS_DEPTH && node->child;
+        i = next_node(calls, i, depth < CALLROWS_DEPTH, &depth);
+    }
+}
+
+void callrows_cycles(struct callrows *rows)
+{
+    const struct calls *calls = rows->calls;
+    for (uint32_t cycle = 1; cycle <= calls->cycles; cycle++) {
+        char *title = memory_printed("cycle %u", cycle);
+        struct table_cell *cells = table_add_row(rows->table, rows->depth, (struct ref){0});
+        if (cells) {
+            cells[SCOPE] = cell_text(title);
+            cells[CYCLE] = cell_number(cycle);
+        }
+        free(title);
+        for (uint32_t f = 1; f < calls->function_count; f++)
+            if (calls->functions[f].cycle == cycle)
+                add_row(rows, rows->depth + 1, f, &calls->functions[f].sums);
+    }
+}
+
+void callrows_total(struct callrows *rows, const struct call_sums *all)
+{
+    struct table_cell *cells = table_make_total(rows->table);
+    struct call_sums sums = *all;
+    cells[CALLS] = cell_number((int64_t)all->calls);
+    cells[CONCURRENT] = cell_number((int64_t)all->concurrent);
+    sums.total = sums.ended = false;
+    if (all->timed) {
+        set_times(rows, cells, &sums);
+        cells[CPU_MEAN] = (struct table_cell){0};
+        cells[UNACCOUNTED] = cell_number(rows->life_ns - all->self_ns);
+    }
+    cells[TOTAL] = cells[LIFE] = cell_number(rows->life_ns);
+}

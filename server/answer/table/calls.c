@@ -1,0 +1,260 @@
+/* The table of calls: how often each function was called, and what it took (server/measure/calls.h). */
+#include "server/answer/table/callrows.h"
+#include "server/answer/table/scopes.h"
+#include "server/run/run.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One thread, or all of them. */
+struct called {
+    uint32_t line; /* 0: all */
+    struct calls calls;
+    int64_t life_ns;
+};
+
+struct work {
+    const struct table_view *view;
+    struct contexts *all;
+    uint64_t taken; /* how often regions had been read when this was asked */
+    struct scopes scopes;
+    struct called *called;
+    size_t called_count, called_room;
+    uint32_t next; /* thread */
+    uint32_t threads; /* that count */
+    struct sums_head head; /* sums and maxima of theirs */
+    int64_t life_ns, as_of_ns;
+    double cost_ps;
+    uint64_t measured; /* contexts */
+    bool by_thread;
+};
+
+static bool has_range(const struct table_view *view)
+{
+    return view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
+}
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    if (has_range(view)) {
+        *problem = memory_copied("calls are summed up from the begin of each thread on: there is "
+                                 "no table of a part of the run");
+        return NULL;
+    }
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    w->by_thread = strcmp(view->request->by, "thread") == 0;
+    w->all = (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all->wanted = view->run->connected > 0;
+    w->taken = w->all->taken;
+    return w;
+}
+
+/* ---- adding up ---- */
+
+static int64_t as_of_ns(const struct table_view *view, const struct context_thread *thread)
+{
+    return (int64_t)(thread->head.time_ns - view->run->start_ns);
+}
+
+/* From its first event until it ended; of one that goes on, or was killed, until it was looked at. */
+static int64_t life_of(const struct table_view *view, const struct context_thread *thread)
+{
+    const struct course_of *course = intervals_of(view->measured, thread->line);
+    int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
+    if (!course || !states_life(&view->lives, course, &from_ns, &to_ns))
+        return 0;
+    if (course->start_ns != INTERVALS_NEVER)
+        from_ns = course->start_ns;
+    if (course->end_ns != INTERVALS_NEVER)
+        to_ns = course->end_ns;
+    else if (thread->items[0].sums.open && now_ns > to_ns)
+        to_ns = now_ns;
+    return to_ns - from_ns;
+}
+
+static struct called *called_of(struct work *w, uint32_t line)
+{
+    uint32_t of = w->by_thread ? line : 0;
+    for (size_t i = w->called_count; i > 0; i--)
+        if (w->called[i - 1].line == of)
+            return &w->called[i - 1];
+    w->called = grow(w->called, &w->called_room, w->called_count + 1, sizeof *w->called);
+    w->called[w->called_count] = (struct called){.line = of};
+    return &w->called[w->called_count++];
+}
+
+static void note_head(struct work *w, const struct context_thread *thread)
+{
+    const struct sums_head *head = &thread->head;
+    int64_t at_ns = as_of_ns(w->view, thread);
+    w->head.folded += head->folded;
+    w->head.deep += head->deep;
+    w->head.mismatched += head->mismatched;
+    w->head.backwards += head->backwards;
+    w->head.enter_ps = head->enter_ps > w->head.enter_ps ? head->enter_ps : w->head.enter_ps;
+    w->head.exit_ps = head->exit_ps > w->head.exit_ps ? head->exit_ps : w->head.exit_ps;
+    w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
+}
+
+static void add_thread(struct work *w, const struct context_thread *thread)
+{
+    if (thread->count < 2 || !table_wants(w->view, thread->line))
+        return;
+    int64_t life_ns = life_of(w->view, thread);
+    struct called *called = called_of(w, thread->line);
+    uint32_t *scopes = scopes_of(&w->scopes, w->view->run, thread);
+    calls_add(&called->calls, thread, scopes);
+    free(scopes);
+    called->life_ns += life_ns;
+    w->life_ns += life_ns;
+    note_head(w, thread);
+    w->threads++;
+}
+
+/* Of a run that goes on the newest sums are waited for. */
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
+        return false;
+    for (; w->next < w->all->count; w->next++) {
+        const struct context_thread *thread = &w->all->threads[w->next];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        add_thread(w, thread);
+    }
+    return true;
+}
+
+/* ---- filling ---- */
+
+static struct callrows rows_of(struct work *w, struct shown_table *t)
+{
+    return (struct callrows){.run = w->view->run,
+                             .scopes = &w->scopes,
+                             .table = t,
+                             .life_ns = w->life_ns,
+                             .raw = w->view->request->flags & TABLE_RAW};
+}
+
+static struct call_sums sum(const struct work *w)
+{
+    struct call_sums all = {0};
+    for (size_t i = 0; i < w->called_count; i++) {
+        struct call_sums one = calls_all(&w->called[i].calls);
+        calls_sum(&all, &one);
+    }
+    return all;
+}
+
+static void add_lost(const struct work *w, struct shown_table *t)
+{
+    const struct sums_head *h = &w->head;
+    if (h->folded)
+        table_add_note(t, "%llu calls found no room and count as (other)",
+                       (unsigned long long)h->folded);
+    if (h->deep)
+        table_add_note(t, "%llu calls were too deep to be timed", (unsigned long long)h->deep);
+    if (h->mismatched)
+        table_add_note(t, "%llu ends of calls had no begin", (unsigned long long)h->mismatched);
+    if (h->backwards)
+        table_add_note(t, "%llu numbers ran back or could not be: the greatest count",
+                       (unsigned long long)h->backwards);
+}
+
+static double percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
+
+static void add_footer(const struct work *w, const struct call_sums *all, struct shown_table *t)
+{
+    double ms = 1e6, life = (double)w->life_ns;
+    int64_t unaccounted = w->life_ns - all->self_ns;
+    unsigned long long calls = (unsigned long long)all->calls;
+    const char *s = w->threads == 1 ? "" : "s";
+    if (!all->timed) {
+        table_add_note(t, "%llu calls in %u thread%s, counted: times were not wanted", calls,
+                       w->threads, s);
+        return;
+    }
+    table_add_note(t,
+                   "total %.3f ms in %u thread%s, unaccounted %.3f ms (%.2f %%), %llu calls, "
+                   "measuring about %.3f ms (%.2f %%): %.1f + %.1f ns a call",
+                   life / ms, w->threads, s, (double)unaccounted / ms,
+                   percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
+                   percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
+                   w->head.exit_ps / 1e3);
+}
+
+static void add_notes(const struct work *w, const struct call_sums *all, struct shown_table *t)
+{
+    if (!w->threads) {
+        table_add_note(t, "no thread measured its calls: compile with poetcc -profile, and run "
+                          "with POET_METERS=calls");
+        return;
+    }
+    add_footer(w, all, t);
+    if (w->view->run->connected)
+        table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
+    add_lost(w, t);
+}
+
+static bool wants(const struct table_view *view, const char *option)
+{
+    return table_option(view->request, option) != NULL;
+}
+
+static void add_rows(struct work *w, struct callrows *rows)
+{
+    const struct table_view *view = w->view;
+    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
+    for (size_t i = 0; i < w->called_count; i++) {
+        struct called *one = &w->called[i];
+        rows->calls = &one->calls;
+        rows->depth = 0;
+        if (w->by_thread)
+            callrows_thread(rows, one->line, one->life_ns);
+        calls_find_cycles(&one->calls);
+        if (wants(view, "cycles"))
+            callrows_cycles(rows);
+        else if (wants(view, "graph"))
+            callrows_graph(rows);
+        else if (tree)
+            callrows_tree(rows);
+        else
+            callrows_flat(rows);
+    }
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    struct callrows rows = rows_of(w, t);
+    struct call_sums all = sum(w);
+    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
+    w->view = view;
+    t->title = memory_copied("calls");
+    callrows_columns(t, wants(view, "graph") || wants(view, "cycles"));
+    add_rows(w, &rows);
+    callrows_total(&rows, &all);
+    add_notes(w, &all, t);
+    table_arrange(t, view->request, tree || wants(view, "graph") ? "total_ns" : "self_ns");
+    if (rows.cut)
+        table_add_note(t, "paths of more than %d calls are cut off there", CALLROWS_DEPTH);
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    for (size_t i = 0; i < w->called_count; i++)
+        calls_free(&w->called[i].calls);
+    free(w->called);
+    scopes_free(&w->scopes);
+    free(w);
+}
+
+static const char *const by[] = {"function", "path", "thread", NULL};
+
+const struct preset preset_calls = {
+    .what = "calls", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

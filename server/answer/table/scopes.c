@@ -1,0 +1,61 @@
+#include "server/answer/table/scopes.h"
+
+#include "memory/memory.h"
+#include "server/answer/table/table.h"
+#include "server/run/places.h"
+#include "wire/region.h"
+
+#include <stdlib.h>
+
+static uint32_t number_of(struct scopes *scopes, struct place_key key, struct scope scope)
+{
+    uint64_t space = key.space << 2 | scope.is;
+    uintptr_t known = (uintptr_t)map_get(&scopes->numbers, space, key.offset);
+    if (known)
+        return (uint32_t)known;
+    scopes->items = grow(scopes->items, &scopes->room, scopes->count + 1, sizeof *scopes->items);
+    scopes->items[scopes->count++] = scope;
+    map_put(&scopes->numbers, space, key.offset, (void *)(uintptr_t)scopes->count);
+    return (uint32_t)scopes->count;
+}
+
+static uint32_t scope_of(struct scopes *scopes, const struct run *run,
+                         const struct context_thread *thread, const struct context *c)
+{
+    const struct sums_is *is = &c->sums.is;
+    struct scope scope = {.is = (uint8_t)is->scope, .type = c->type};
+    if (is->scope == SCOPE_WAITED)
+        return number_of(scopes, (struct place_key){0, c->type}, scope);
+    if (is->scope == SCOPE_OTHER)
+        return number_of(scopes, (struct place_key){0}, scope);
+    scope.place = (struct table_place){thread->process, is->function};
+    return number_of(scopes, places_key(run, thread->process, is->function), scope);
+}
+
+uint32_t *scopes_of(struct scopes *scopes, const struct run *run,
+                    const struct context_thread *thread)
+{
+    uint32_t *numbers = memory_zeroed(thread->count + 1, sizeof *numbers);
+    for (size_t i = 1; i < thread->count; i++)
+        numbers[i] = scope_of(scopes, run, thread, &thread->items[i]);
+    return numbers;
+}
+
+struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run, uint32_t number)
+{
+    if (!number)
+        return cell_text("(thread)");
+    const struct scope *scope = &scopes->items[number - 1];
+    if (scope->is == SCOPE_OTHER)
+        return cell_text("(other)");
+    if (scope->is == SCOPE_WAITED)
+        return cell_text(scope->type ? run_type_name(run, scope->type) : "(a call)");
+    return cell_place(scope->place);
+}
+
+void scopes_free(struct scopes *scopes)
+{
+    free(scopes->items);
+    map_free(&scopes->numbers);
+    *scopes = (struct scopes){0};
+}

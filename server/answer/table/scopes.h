@@ -1,0 +1,28 @@
+/* What is called in a run, numbered: one number for one function, in whatever process or thread. */
+#ifndef SERVER_ANSWER_TABLE_SCOPES_H
+#define SERVER_ANSWER_TABLE_SCOPES_H
+
+#include "server/run/run.h"
+#include "wire/table.h"
+
+struct scope {
+    uint8_t is; /* an enum region_scope */
+    uint32_t type; /* of a call that is recorded; 0 not known */
+    struct table_place place; /* else: where it was met first */
+};
+
+/* Zero-initialised: none. */
+struct scopes {
+    struct scope *items; /* by number - 1 */
+    size_t count, room;
+    struct map numbers;
+};
+
+/* Of each context of a thread, from 1; of the thread itself 0.  New memory. */
+uint32_t *scopes_of(struct scopes *scopes, const struct run *run,
+                    const struct context_thread *thread);
+/* What it is called. */
+struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run, uint32_t number);
+void scopes_free(struct scopes *scopes); /* empties it */
+
+#endif

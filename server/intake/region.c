@@ -1,0 +1,305 @@
+#define _GNU_SOURCE
+#include "server/intake/region.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "wire/slot.h"
+#include "wire/sums.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What grows of a context, in ticks. */
+enum { CALLS, CONCURRENT, ENDED, REAL, MOST, OWN, OWN_MOST, OFF, GROWS };
+
+struct region_seen {
+    uint64_t grows[GROWS], least, own_least;
+    struct sums_is is;
+    uint64_t open, open_ended, open_real, open_own; /* open_ended: what had ended then */
+    bool known, changed;
+    bool told; /* what it is */
+    uint64_t told_open;
+};
+
+static bool sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
+    return seals >= 0 && (seals & needed) == needed;
+}
+
+const char *region_add(struct region **list, int fd, uint32_t thread)
+{
+    struct stat st;
+    if (!sealed(fd))
+        return "a region that is not sealed";
+    if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < REGION_MAP_BYTES)
+        return "a region of an impossible size";
+    struct region_head *head = mmap(NULL, REGION_MAP_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (head == MAP_FAILED)
+        return "a region that cannot be mapped";
+    if (head->magic != REGION_MAGIC || head->version != REGION_VERSION) {
+        munmap(head, REGION_MAP_BYTES);
+        return "a region without its magic number, or of another version";
+    }
+    struct region *region = memory_zeroed(1, sizeof *region);
+    region->head = head;
+    region->thread = thread;
+    region->next = *list;
+    *list = region;
+    return NULL;
+}
+
+void region_free(struct region *region)
+{
+    munmap((void *)(uintptr_t)region->head, REGION_MAP_BYTES);
+    free(region->seen);
+    free(region);
+}
+
+struct region_moment region_now(struct ticks *ticks, bool all)
+{
+    struct timespec ts;
+    ticks_read(ticks);
+    for (int i = 0; i < 10 && ticks_known() && ticks->count < 2; i++) {
+        nanosleep(&(struct timespec){0, 1100000}, NULL);
+        ticks_read(ticks);
+    }
+    uint64_t counter = ticks_counter();
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (struct region_moment){.ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+                                  .counter = counter,
+                                  .rate = ticks_rate(ticks),
+                                  .all = all};
+}
+
+/* ---- looking ---- */
+
+/* Each number once, whoever writes there meanwhile. */
+#define LOOK(member) (*(const volatile __typeof__(member) *)&(member))
+
+static uint64_t clock_now(const struct region *region, const struct region_moment *moment)
+{
+    return LOOK(region->head->clock) == QUEUE_CLOCK_TICKS ? moment->counter : moment->ns;
+}
+
+static void look_at_number(struct region *region, struct region_seen *seen, unsigned i,
+                           uint64_t now)
+{
+    seen->changed |= now > seen->grows[i];
+    region->backwards += now < seen->grows[i];
+    seen->grows[i] = now > seen->grows[i] ? now : seen->grows[i];
+}
+
+static void look_at_least(struct region_seen *seen, uint64_t *least, uint64_t now)
+{
+    seen->changed |= now < *least;
+    *least = now < *least ? now : *least;
+}
+
+/* What cannot be hangs below the thread, and counts for itself. */
+static void meet(struct region *region, struct region_seen *seen, uint32_t index,
+                 const struct region_context *c)
+{
+    if (seen->known)
+        return;
+    struct sums_is is = {LOOK(c->parent), LOOK(c->lands), LOOK(c->scope), LOOK(c->function)};
+    bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
+         bad_scope = is.scope > SCOPE_OTHER;
+    is.parent = bad_parent ? 0 : is.parent;
+    is.lands = bad_lands ? index : is.lands;
+    is.scope = bad_scope ? SCOPE_OTHER : is.scope;
+    region->backwards += bad_parent || bad_lands || bad_scope;
+    *seen = (struct region_seen){
+        .is = is, .least = UINT64_MAX, .own_least = UINT64_MAX, .known = true, .changed = true};
+}
+
+static void look_at_context(struct region *region, uint32_t index)
+{
+    const struct region_context *all =
+        (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
+    const struct region_context *c = &all[index];
+    struct region_seen *seen = &region->seen[index];
+    const uint64_t now[GROWS] = {LOOK(c->calls),    LOOK(c->concurrent), LOOK(c->ended),
+                                 LOOK(c->real),     LOOK(c->real_most),  LOOK(c->own),
+                                 LOOK(c->own_most), LOOK(c->off)};
+    for (unsigned i = 0; i < GROWS; i++)
+        look_at_number(region, seen, i, now[i]);
+    look_at_least(seen, &seen->least, LOOK(c->real_least));
+    look_at_least(seen, &seen->own_least, LOOK(c->own_least));
+    if (seen->open && now[ENDED] != seen->open_ended)
+        seen->open = seen->open_real = seen->open_own = 0; /* it ended meanwhile, and is counted */
+}
+
+/* What the call that runs has run itself since it went on. */
+static uint64_t running(const struct region *region, const struct region_frame *frame, uint64_t now)
+{
+    uint64_t ran = LOOK(frame->ran), off = LOOK(region->head->off_ticks), all = now - off;
+    return ran && off <= now && ran <= all ? all - ran : 0;
+}
+
+/* Of a function the outermost call alone: those within it take no time of their own. */
+static bool is_outermost(struct map *functions, const struct sums_is *is)
+{
+    if (map_get(functions, is->function, is->scope))
+        return false;
+    map_put(functions, is->function, is->scope, functions);
+    return true;
+}
+
+static void look_at_frame(struct region *region, const struct region_frame *frame, bool top,
+                          uint64_t now, struct map *functions)
+{
+    const struct region_context *all =
+        (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
+    uint32_t context = LOOK(frame->context);
+    uint64_t began = LOOK(frame->began);
+    if (context >= region->count)
+        return;
+    struct region_seen *seen = &region->seen[context];
+    if (!seen->open++)
+        seen->open_ended = LOOK(all[context].ended);
+    if (began && began <= now && is_outermost(functions, &seen->is))
+        seen->open_real = now - began;
+    if (began)
+        seen->open_own += LOOK(frame->own) + (top ? running(region, frame, now) : 0);
+}
+
+static void meet_all(struct region *region, uint32_t count)
+{
+    const struct region_context *all =
+        (const void *)((const char *)region->head + REGION_CONTEXTS_AT);
+    region->seen = grow_zeroed(region->seen, &region->room, count, sizeof *region->seen);
+    for (uint32_t i = 0; i < count; i++)
+        meet(region, &region->seen[i], i, &all[i]);
+    region->count = count > region->count ? count : region->count;
+}
+
+/* Frames before contexts: a call that ends in between is left out here. */
+static void look_at_frames(struct region *region, uint64_t now)
+{
+    const struct region_frame *frames =
+        (const void *)((const char *)region->head + REGION_FRAMES_AT);
+    uint32_t depth = LOOK(region->head->depth);
+    struct map functions = {0};
+    depth = depth < REGION_FRAMES ? depth : REGION_FRAMES;
+    for (uint32_t i = 0; i < region->count; i++)
+        region->seen[i].open = region->seen[i].open_real = region->seen[i].open_own = 0;
+    for (uint32_t i = 0; i < depth; i++)
+        look_at_frame(region, &frames[i], i + 1 == depth, now, &functions);
+    map_free(&functions);
+}
+
+static uint32_t count_contexts(const struct region *region)
+{
+    uint32_t count = atomic_load_explicit(&region->head->contexts, memory_order_acquire);
+    return count < REGION_CONTEXTS ? count : REGION_CONTEXTS;
+}
+
+bool region_look(struct region *region, const struct region_moment *moment)
+{
+    uint32_t count = count_contexts(region);
+    bool changed = false;
+    if (LOOK(region->head->clock) == QUEUE_CLOCK_TICKS && moment->rate <= 0)
+        return false;
+    meet_all(region, count);
+    look_at_frames(region, clock_now(region, moment));
+    for (uint32_t i = 0; i < count; i++) {
+        look_at_context(region, i);
+        region->seen[i].changed |= region->seen[i].open != region->seen[i].told_open;
+        changed |= region->seen[i].changed || (moment->all && region->seen[i].open);
+    }
+    for (uint32_t i = 0; i < count && changed; i++)
+        region->seen[i].changed |= region->seen[i].open != 0;
+    region->from = 0;
+    return changed;
+}
+
+/* ---- telling ---- */
+
+static uint64_t in_ns(const struct region *region, const struct region_moment *moment,
+                      uint64_t ticks)
+{
+    double ns = (double)ticks;
+    if (LOOK(region->head->clock) == QUEUE_CLOCK_TICKS)
+        ns *= moment->rate;
+    else if (ticks <= SUMS_TIME_MOST / 2)
+        return ticks;
+    return ns < (double)SUMS_TIME_MOST / 2 ? (uint64_t)(ns + .5) : SUMS_TIME_MOST / 2;
+}
+
+static void tell_head(const struct region *region, const struct region_moment *moment,
+                      struct out *out)
+{
+    const struct region_head *head = region->head;
+    double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
+    double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
+    struct sums_head told = {.time_ns = moment->ns,
+                             .flags = LOOK(head->looked_ticks) ? SUMS_CPU : 0,
+                             .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
+                             .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
+                             .folded = LOOK(head->folded),
+                             .deep = LOOK(head->deep),
+                             .mismatched = LOOK(head->mismatched),
+                             .backwards = region->backwards};
+    put_sums_head(out, &told);
+}
+
+static struct sums_context say(const struct region *region, const struct region_moment *moment,
+                               uint32_t index)
+{
+    const struct region_seen *s = &region->seen[index];
+    uint64_t ns[GROWS];
+    bool timed = s->least != UINT64_MAX;
+    for (unsigned i = REAL; i < GROWS; i++)
+        ns[i] = in_ns(region, moment, s->grows[i]);
+    return (struct sums_context){
+        .index = index,
+        .is = s->is,
+        .calls = s->grows[CALLS],
+        .concurrent = s->grows[CONCURRENT],
+        .ended = s->grows[ENDED],
+        .real_ns = ns[REAL],
+        .least_ns = timed ? in_ns(region, moment, s->least) : UINT64_MAX,
+        .most_ns = ns[MOST],
+        .own_ns = ns[OWN],
+        .own_least_ns = s->own_least != UINT64_MAX ? in_ns(region, moment, s->own_least) : 0,
+        .own_most_ns = ns[OWN_MOST],
+        .off_ns = ns[OFF],
+        .open = s->open,
+        .open_real_ns = in_ns(region, moment, s->open_real),
+        .open_own_ns = in_ns(region, moment, s->open_own)};
+}
+
+bool region_tell(struct region *region, const struct region_moment *moment, struct out *out)
+{
+    uint32_t before = UINT32_MAX, told = 0;
+    size_t begin = out->size;
+    tell_head(region, moment, out);
+    for (; region->from < region->count && told < REGION_PART; region->from++) {
+        struct region_seen *seen = &region->seen[region->from];
+        if (!seen->changed)
+            continue;
+        struct sums_context c = say(region, moment, region->from);
+        put_sums_context(out, before, &c, !seen->told);
+        seen->told = true;
+        before = region->from;
+        seen->changed = false;
+        seen->told_open = seen->open;
+        told++;
+    }
+    if (!told)
+        out->size = begin;
+    return told != 0;
+}
+
+void region_untold(struct region *region)
+{
+    for (size_t i = 0; i < region->count; i++) {
+        region->seen[i].changed = true;
+        region->seen[i].told = false;
+    }
+}

@@ -1,0 +1,43 @@
+/* The region of one thread of a program (wire/region.h), as the server reads it.
+ *
+ * Nothing in it is trusted, and all of it may change while it is read: each number is looked at once.  What cannot be
+ * (a parent that comes later, a context that is not there, a number that ran back) is mended and counted. */
+#ifndef SERVER_INTAKE_REGION_H
+#define SERVER_INTAKE_REGION_H
+
+#include "server/intake/ticks.h"
+#include "wire/message.h"
+#include "wire/region.h"
+
+struct region {
+    struct region *next;
+    const struct region_head *head; /* mapped, to be read only */
+    uint32_t thread; /* code of its own line */
+    struct region_seen *seen; /* by context: as it was when it was looked at */
+    size_t count, room;
+    uint64_t backwards;
+    uint32_t from; /* where to go on with telling */
+};
+
+/* Maps a region and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with
+ * it. */
+const char *region_add(struct region **list, int fd, uint32_t thread);
+void region_free(struct region *region);
+
+struct region_moment {
+    uint64_t ns, counter; /* by the monotonic clock, and by the counter */
+    double rate; /* ns of a tick */
+    bool all; /* tell also of calls that have done nothing but go on */
+};
+/* Now.  It may take two milliseconds, where the counter was not read before. */
+struct region_moment region_now(struct ticks *ticks, bool all);
+
+/* Looks at all of it; false: there is nothing to tell. */
+bool region_look(struct region *region, const struct region_moment *moment);
+/* Appends the body of a SUMS (wire/sums.h): of those that have changed, REGION_PART at most.  False: that was all. */
+#define REGION_PART 4096u
+bool region_tell(struct region *region, const struct region_moment *moment, struct out *out);
+/* What was told got lost: the next time all of it is told. */
+void region_untold(struct region *region);
+
+#endif

@@ -1,0 +1,68 @@
+/* The calls of several threads, added up: by function, by who called whom (arcs), and by path (a tree).
+ *
+ * Each thread has a tree of calling contexts (contexts.h).  Contexts of one scope, a small number that the caller gives
+ * (0: the thread itself), are one function.  What a function took itself (self) is the sum over all of its contexts; its
+ * total is that of its outermost calls alone, those that land in themselves (wire/region.h), so no time is counted twice.
+ * Of calls that have not ended, what they took so far counts.  Functions that call each other in a circle are a cycle:
+ * strongly connected (Tarjan, Depth-first search and linear graph algorithms, 1972), numbered from 1.
+ *
+ * Net is what self would be without being measured: less `enter` for each of its calls and `exit` for each call that it
+ * made, and never below 0 (Friedman's FTN4TRA).  Times are ns. */
+#ifndef SERVER_MEASURE_CALLS_H
+#define SERVER_MEASURE_CALLS_H
+
+#include "server/measure/contexts.h"
+
+struct call_sums {
+    uint64_t calls, concurrent, made; /* made: calls of others, in it */
+    uint64_t open; /* calls that have not ended */
+    int64_t self_ns, total_ns, cpu_ns;
+    int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
+    double cost_ps; /* of measuring: within its self */
+    bool timed; /* times are known */
+    bool ended; /* so are the least and the most */
+    bool total; /* it was called from outside of itself */
+    bool cpu; /* how much of self the processor worked for it is known */
+};
+
+struct call_function {
+    uint32_t scope;
+    uint32_t cycle; /* 0: in none */
+    struct call_sums sums;
+};
+
+struct call_arc {
+    uint32_t from, to; /* functions */
+    struct call_sums sums; /* of `to`, called by `from` */
+};
+
+/* A path of calls; one comes after its parent. */
+struct call_node {
+    uint32_t parent, function;
+    uint32_t child, sibling; /* nodes, 0 none; in no order */
+    struct call_sums sums;
+};
+
+/* Zero-initialised: nothing.  Function 0 and node 0 are the threads themselves. */
+struct calls {
+    struct call_function *functions;
+    size_t function_count, function_room;
+    struct call_arc *arcs;
+    size_t arc_count, arc_room;
+    struct call_node *nodes;
+    size_t node_count, node_room;
+    uint32_t cycles;
+    struct map function_of, arc_of, node_of; /* to 1 + index */
+};
+
+/* Adds a thread; scopes: of each of its contexts. */
+void calls_add(struct calls *calls, const struct context_thread *thread, const uint32_t *scopes);
+/* Once all are added: numbers the cycles. */
+void calls_find_cycles(struct calls *calls);
+int64_t calls_net(const struct call_sums *sums);
+void calls_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
+/* All functions but the threads themselves. */
+struct call_sums calls_all(const struct calls *calls);
+void calls_free(struct calls *calls); /* empties it */
+
+#endif

@@ -1,0 +1,50 @@
+/* What the threads of a run have measured of their calls, as far as it was told (wire/sums.h): each one's tree of calling
+ * contexts, with sums from its begin up to when it was read last.
+ *
+ * Sums have no times in between: what is told later takes the place of what was told before.  Not thread-safe. */
+#ifndef SERVER_MEASURE_CONTEXTS_H
+#define SERVER_MEASURE_CONTEXTS_H
+
+#include "memory/map.h"
+#include "wire/sums.h"
+
+struct context {
+    struct sums_context sums;
+    uint32_t type; /* of the run; of a call that is recorded, once it is known */
+    bool known; /* what it is was told */
+    bool unsaved; /* it changed since contexts_save */
+};
+
+struct context_thread {
+    uint32_t session, code; /* the thread, as its program calls it */
+    uint32_t line; /* its own line; 0: not announced yet */
+    uint32_t process; /* index, in whose addresses functions are */
+    struct sums_head head;
+    struct context *items; /* by their numbers: a parent comes before what is called in it */
+    size_t count, room;
+    bool unsaved;
+};
+
+/* Zero-initialised: none. */
+struct contexts {
+    struct context_thread *threads;
+    uint32_t count;
+    size_t room;
+    struct map index; /* session and code -> 1 + index */
+    bool wanted; /* whoever reads regions is to do it now; he takes it back */
+    uint64_t taken; /* how often he did so */
+};
+
+/* The thread, made on first use; until the next one is made. */
+struct context_thread *contexts_thread(struct contexts *all, uint32_t session, uint32_t code);
+/* Takes the body of a SUMS; false with *why: it cannot be believed. */
+bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t size,
+                   const char **why);
+/* Tells all that has changed since it was told last, in bodies of SUMS. */
+void contexts_save(struct contexts *all,
+                   void (*save)(void *user, const struct context_thread *thread,
+                                const struct out *body),
+                   void *user);
+void contexts_free(struct contexts *all); /* empties it */
+
+#endif

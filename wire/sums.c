@@ -1,0 +1,154 @@
+#include "wire/sums.h"
+
+#include "wire/region.h"
+
+/* With the index of a context. */
+#define IS 1u
+#define TIMED 2u
+#define OPEN 4u
+#define MARKS_BITS 3
+
+/* Seven bits a byte, the least first; the high bit: more follow. */
+static void put_number(struct out *out, uint64_t v)
+{
+    for (; v >= 128; v >>= 7)
+        put_u8(out, (uint8_t)(v | 128));
+    put_u8(out, (uint8_t)v);
+}
+
+static uint64_t get_number(struct in *in)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = get_u8(in);
+        v |= (uint64_t)(byte & 127) << shift;
+        if (!(byte & 128))
+            return v;
+    }
+    in_fail(in, "a number of too many bytes");
+    return 0;
+}
+
+static uint64_t get_time(struct in *in)
+{
+    uint64_t ns = get_number(in);
+    if (ns > SUMS_TIME_MOST)
+        in_fail(in, "a time that cannot be");
+    return ns;
+}
+
+void put_sums_head(struct out *out, const struct sums_head *head)
+{
+    put_u64(out, head->time_ns);
+    put_number(out, head->flags);
+    put_number(out, head->enter_ps);
+    put_number(out, head->exit_ps);
+    put_number(out, head->folded);
+    put_number(out, head->deep);
+    put_number(out, head->mismatched);
+    put_number(out, head->backwards);
+}
+
+bool get_sums_head(struct in *in, struct sums_head *head)
+{
+    head->time_ns = get_u64(in);
+    if (head->time_ns > SUMS_TIME_MOST)
+        in_fail(in, "a time that cannot be");
+    head->flags = (uint32_t)get_number(in);
+    head->enter_ps = (uint32_t)get_number(in);
+    head->exit_ps = (uint32_t)get_number(in);
+    head->folded = get_number(in);
+    head->deep = get_number(in);
+    head->mismatched = get_number(in);
+    head->backwards = get_number(in);
+    return !in->error;
+}
+
+/* ---- contexts ---- */
+
+static void put_is(struct out *out, const struct sums_context *c)
+{
+    put_number(out, c->index ? c->index - c->is.parent : 0);
+    put_number(out, c->index - c->is.lands);
+    put_number(out, c->is.scope);
+    put_number(out, c->is.function);
+}
+
+static bool get_is(struct in *in, uint32_t index, struct sums_is *is)
+{
+    uint64_t parent = get_number(in), lands = get_number(in), scope = get_number(in);
+    is->function = get_number(in);
+    if (parent > index || (index && !parent) || lands > index || scope > SCOPE_OTHER)
+        in_fail(in, "a context that cannot be");
+    is->parent = index - (uint32_t)parent;
+    is->lands = index - (uint32_t)lands;
+    is->scope = (uint32_t)scope;
+    return !in->error;
+}
+
+static void put_times(struct out *out, const struct sums_context *c)
+{
+    bool ended = c->least_ns != UINT64_MAX;
+    put_number(out, c->real_ns);
+    put_number(out, ended ? c->least_ns + 1 : 0);
+    put_number(out, c->most_ns);
+    put_number(out, c->own_ns);
+    put_number(out, ended ? c->own_least_ns : 0);
+    put_number(out, c->own_most_ns);
+    put_number(out, c->off_ns);
+}
+
+static void get_times(struct in *in, struct sums_context *c)
+{
+    c->real_ns = get_time(in);
+    c->least_ns = get_time(in) - 1; /* none: UINT64_MAX */
+    c->most_ns = get_time(in);
+    c->own_ns = get_time(in);
+    c->own_least_ns = get_time(in);
+    c->own_most_ns = get_time(in);
+    c->off_ns = get_time(in);
+}
+
+void put_sums_context(struct out *out, uint32_t before, const struct sums_context *c, bool is)
+{
+    bool timed = c->real_ns || c->own_ns || c->off_ns || c->least_ns != UINT64_MAX;
+    uint64_t marks = (is ? IS : 0) | (timed ? TIMED : 0) | (c->open ? OPEN : 0);
+    put_number(out, (uint64_t)(uint32_t)(c->index - before - 1) << MARKS_BITS | marks);
+    if (is)
+        put_is(out, c);
+    put_number(out, c->calls);
+    put_number(out, c->concurrent);
+    put_number(out, c->ended);
+    if (timed)
+        put_times(out, c);
+    if (!c->open)
+        return;
+    put_number(out, c->open);
+    put_number(out, c->open_real_ns);
+    put_number(out, c->open_own_ns);
+}
+
+bool get_sums_context(struct in *in, uint32_t before, struct sums_context *c, bool *is)
+{
+    *c = (struct sums_context){.least_ns = UINT64_MAX};
+    if (in->error || !in_left(in))
+        return false;
+    uint64_t word = get_number(in), index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
+    if (index >= REGION_CONTEXTS)
+        in_fail(in, "a context that cannot be");
+    *is = word & IS;
+    c->index = (uint32_t)index;
+    if (*is && !get_is(in, c->index, &c->is))
+        return false;
+    c->calls = get_number(in);
+    c->concurrent = get_number(in);
+    c->ended = get_number(in);
+    if (word & TIMED)
+        get_times(in, c);
+    if (word & OPEN) {
+        c->open = get_number(in);
+        c->open_real_ns = get_time(in);
+        c->open_own_ns = get_time(in);
+    }
+    return !in->error;
+}

@@ -1,0 +1,47 @@
+/* Sums: what a thread has measured of its calls by a moment, as structs and as bytes (a SUMS chunk of a trace file).
+ *
+ * A body is a head and then contexts (wire/region.h), each with its sums since the thread began; those that are not in
+ * it have not changed.  Who reads it believes none of it: get_ refuses indices that fall, parents that come later and
+ * times that no run has.  Times are ns. */
+#ifndef WIRE_SUMS_H
+#define WIRE_SUMS_H
+
+#include "wire/message.h"
+
+#define SUMS_CPU 1u /* own is the processor's time; else what is real */
+#define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years */
+
+struct sums_head {
+    uint64_t time_ns; /* as of when, by the program's monotonic clock */
+    uint32_t flags; /* SUMS_ */
+    uint32_t enter_ps, exit_ps; /* what measuring takes: within a call, and within its caller */
+    uint64_t folded, deep, mismatched; /* as in struct region_head */
+    uint64_t backwards; /* numbers that ran back, or could not be */
+};
+
+/* A context; what it is stays. */
+struct sums_is {
+    uint32_t parent, lands;
+    uint32_t scope; /* an enum region_scope */
+    uint64_t function;
+};
+
+struct sums_context {
+    uint32_t index;
+    struct sums_is is;
+    uint64_t calls, concurrent, ended;
+    uint64_t real_ns, least_ns, most_ns; /* of calls that have ended; least UINT64_MAX: none */
+    uint64_t own_ns, own_least_ns, own_most_ns, off_ns;
+    uint64_t open; /* calls that have not ended; what they took so far: */
+    uint64_t open_real_ns, open_own_ns;
+};
+
+void put_sums_head(struct out *out, const struct sums_head *head);
+bool get_sums_head(struct in *in, struct sums_head *head);
+/* After the context `before` (UINT32_MAX: the first of a body).  is: with what it is, as it must be once. */
+void put_sums_context(struct out *out, uint32_t before, const struct sums_context *context,
+                      bool is);
+/* The next one; *is: it says what it is, else that is zeros.  False at the end, or with in->error. */
+bool get_sums_context(struct in *in, uint32_t before, struct sums_context *context, bool *is);
+
+#endif
