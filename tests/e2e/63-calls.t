@@ -333,4 +333,60 @@ poetcc -profile -no-pie -O1 switched.c -o switched
 measured ./switched
 is 'what is not wanted for a while is not counted, and then again, with the right callers' \
     "$(of /main/all 3) $(of /main/all/third 3) $(of /main/all/third/f 3)" '1 2 1000'
+
+# ---- the whole way: a server, its trace, a table ----
+calls_of() { # calls_of TRACE SCOPE ARGUMENT...: how often
+    poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"scope":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
+}
+poetcc -profile -g -O1 arcs.c -o arcs
+POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
+is 'poet calls says how often' "$(for f in f g k r even odd main; do printf '%s ' "$(calls_of arcs.poet $f)"; done)" '1300 1 1 11 6 5 1 '
+cat >piped.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+__attribute__((noinline)) void reader(void) { char c; if (read(ends[0], &c, 1) != 1) _exit(1); }
+void *work(void *p) { reader(); return p; }
+int main(void)
+{
+    pthread_t t;
+    if (pipe(ends)) return 1;
+    pthread_create(&t, 0, work, 0);
+    usleep(100000);
+    if (write(ends[1], "x", 1) != 1) return 1;
+    pthread_join(t, 0);
+    return 0;
+}
+C
+poetcc -profile -processes -g -O1 piped.c -o piped
+POET_OUTPUT=piped.poet POET_QUIET=1 ./piped
+is 'a wait for what a pipe brings is below who reads' "$(poet calls piped.poet --tree | grep -A1 reader | awk '/^    empty/ { print $2 }')" 1
+for implementation in openmpi mpich; do
+    if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
+        skip "no mpicc.$implementation"
+        continue
+    fi
+    cat >late.c <<'C'
+#include <mpi.h>
+#include <unistd.h>
+__attribute__((noinline)) void receiver(void) { int x; MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+__attribute__((noinline)) void sender(void) { int x = 1; usleep(100000); MPI_Send(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD); }
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) receiver(); else sender();
+    MPI_Finalize();
+    return 0;
+}
+C
+    CC=mpicc.$implementation poetcc -profile -g -O1 late.c -o late
+    rm -f late.poet
+    as_root=
+    [ $implementation = openmpi ] && as_root='--allow-run-as-root --oversubscribe'
+    # shellcheck disable=SC2086
+    POET_OUTPUT=late.poet POET_QUIET=1 timeout 60 mpirun.$implementation $as_root -n 2 ./late >mpi.log 2>&1
+    like "$implementation: so is one for a message" "$(poet calls late.poet --tree | grep -A1 receiver)" '^ +recv +1 '
+done
 done_testing
