@@ -27,7 +27,7 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/told.c wire/endpoint.c
+TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c) wire/message.c wire/told.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
@@ -229,7 +229,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 
 # Everything that a unit test may be about, a library so that each links only what it needs.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
-         clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
+         $(patsubst %,clients/trace/measure/%.c,frames contexts gap) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
 TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual

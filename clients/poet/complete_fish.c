@@ -67,7 +67,8 @@ void complete_fish(const struct complete *all, FILE *f)
     for (int plus = 0; plus < 2; plus++)
         fprintf(f,
                 "complete -c poetcc%s -o trace -d 'tell Poet what the threads do'\n"
+                "complete -c poetcc%s -o profile -d 'and measure the calls of functions'\n"
                 "complete -c poetcc%s -o processes -d 'and what processes do with each other'\n"
                 "complete -c poetcc%s -l poet-flags -d 'print what -trace adds'\n",
-                plus ? "++" : "", plus ? "++" : "", plus ? "++" : "");
+                plus ? "++" : "", plus ? "++" : "", plus ? "++" : "", plus ? "++" : "");
 }

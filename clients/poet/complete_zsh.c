@@ -85,6 +85,7 @@ void complete_zsh(const struct complete *all, FILE *f)
         "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
         "    if [[ $service == poetcc* ]]; then\n"
         "        _arguments '-trace[tell Poet what the threads do]' "
+        "'-profile[and measure the calls of functions]' "
         "'-processes[and what processes do with each other]' \\\n"
         "            '--poet-flags[print what -trace adds]' '*:file:_files'\n        return\n    fi\n"
         "    local -a commands\n    commands=(\n",

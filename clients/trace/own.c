@@ -6,6 +6,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/limits.h"
 
@@ -127,7 +128,16 @@ void poet_become(poet_line_t task)
 {
     struct own *own = task ? own_at(task) : NULL;
     struct thread *t = own ? atomic_load(&own->thread) : NULL;
-    thread_mine = t ? t : thread_base;
+    struct thread *from = thread_mine, *to = t ? t : thread_base;
+    if (from != to) {
+        if (from)
+            region_away(from);
+        if (to)
+            region_back(to);
+        if (!from != !to)
+            atomic_fetch_add(&threads_running, to ? 1 : UINT32_MAX);
+    }
+    thread_mine = to;
 }
 
 void poet_task_gone(poet_line_t task)

@@ -203,6 +203,33 @@ void poet_become(poet_line_t task);
 /* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
 void poet_task_gone(poet_line_t task);
 
+/* ---- parts of functions ---- */
+
+/* Names a part of what a thread does, from here to the next poet_scope_end: where calls are measured
+ * (`poetcc -profile`, POET_METERS) it is counted and timed like the call of a function; else nothing
+ * happens.  Parts nest.  `name` must stay as it is while the program runs, in its own read-only memory: a
+ * literal.  Also in a signal handler. */
+void poet_scope(const char *name);
+void poet_scope_end(void);
+
+/* The same to the end of the block, however it is left, at most once in a line; by a longjmp or, in C, an
+ * exception it is left unseen, and ends with the function. */
+#define POET_SCOPE(name) POET_SCOPE_AT(name, __LINE__)
+#define POET_SCOPE_AT(name, line) POET_SCOPE_AS(name, line)
+#define POET_SCOPE_AS(name, line)                                                                  \
+    __attribute__((cleanup(poet_scope_left), unused)) int poet_scope_##line = (poet_scope(name), 0)
+__attribute__((unused, no_instrument_function)) static inline void poet_scope_left(int *unused)
+{
+    (void)unused;
+    poet_scope_end();
+}
+
+/* The calling thread waits, in a call that it has told by an event of that type, and goes on: for libraries that
+ * stand before calls.  Between the two it tells nothing.  Where calls are measured the wait is one, below who
+ * makes it. */
+void poet_waits(poet_type_t type);
+void poet_goes_on(poet_type_t type);
+
 /* ---- on and off ---- */
 
 /* Stops and resumes recording for the calling thread; calls nest. */

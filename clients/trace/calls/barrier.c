@@ -16,6 +16,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/event.h"
 #include "wire/limits.h"
 #include "wire/slot.h"
@@ -160,14 +161,14 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     struct line about = {.index = line ? atomic_load(&line->index) : 0};
     if (line) {
         record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
-        t->waiting++;
+        hooks_wait(t, TYPE_ARRIVE);
     }
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */
     saved = errno;
     bool sure = r && come_back(r, round);
     if (line) {
-        t->waiting--;
+        hooks_go_on(t, TYPE_ARRIVE);
         passed(t, &about, r, round, sure, site);
     }
     rounds_release(r);

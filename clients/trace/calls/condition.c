@@ -13,6 +13,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -108,7 +109,7 @@ static void wake(void *p)
     struct thread *t = w->thread;
     int saved = errno;
     busy_begin(t);
-    t->waiting--;
+    hooks_go_on(t, TYPE_WAIT);
     w->monitor->visit++;
     w->monitor->held = true;
     struct hold *hold = NULL;
@@ -196,7 +197,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                      .site = site};
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
-    t->waiting++;
+    hooks_wait(t, TYPE_WAIT);
     o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;

@@ -15,6 +15,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/strands.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ struct coroutine {
     struct coroutine *resumer;  /* by whom; NULL: a thread on its own stack */
     void (*function)(void);
     long arguments[ARGUMENTS];
+    struct strand_calls *calls; /* that are open in it, while nobody runs it */
 };
 
 /* What runs on, when a context is switched to; NULL a thread's own stack. */
@@ -68,6 +70,7 @@ static void leave_all(struct thread *t, struct coroutine *c)
     while (c) {
         struct coroutine *next = c->waited_for ? c->resumer : NULL;
         leave_line(t, c);
+        strand_leave(t, &c->calls);
         c->waited_for = false;
         c->resumer = NULL;
         c = next;
@@ -97,16 +100,20 @@ static void switch_strand(struct thread *t, struct coroutine *from, struct corou
         from->waited_for = false;
         leave_line(t, from);
         go(t, SHAPE_SUSPEND, thread_place(t), &from->context->line, site);
+        strand_leave(t, &from->calls);
     } else if (to && !to->waited_for) {
         to->waited_for = true;
         to->resumer = from;
         enter_line(t, to);
         go(t, SHAPE_RESUME, here, &to->context->line, site);
+        strand_enter(t, to->calls);
     } else {
         leave_all(t, from);
         if (to)
             enter_line(t, to);
         go(t, SHAPE_TRANSFER, here, thread_place(t), site);
+        if (to)
+            strand_enter(t, to->calls);
     }
     t->strand = to;
     busy_end(t);
@@ -165,6 +172,7 @@ static void ended(struct coroutine *c)
                                   .take_b = 1,
                                   .site = (uintptr_t)c->function},
                  NULL);
+    strand_end(t);
     t->strand = c->waited_for ? c->resumer : NULL;
     c->waited_for = false;
     object_destroy(c->context->address, OBJECT_COROUTINE);
@@ -193,7 +201,9 @@ static struct coroutine *coroutine_at(ucontext_t *context, void (*function)(void
     if (!c)
         return NULL;
     object_destroy(context, OBJECT_COROUTINE);
-    *c = (struct coroutine){.context = o, .function = function};
+    if (c->calls)
+        strand_forget(c->calls);
+    *c = (struct coroutine){.context = o, .function = function, .calls = c->calls};
     o->made = c;
     o->entry = (uintptr_t)function;
     struct line *line = object_line(t, o, true);

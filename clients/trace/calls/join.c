@@ -12,6 +12,7 @@
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -70,7 +71,7 @@ static void joined_unrecorded(pthread_t id, struct task *task, uintptr_t site)
     errno = saved;
 }
 
-static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
+static void leave_wait(void *t) { hooks_go_on(t, TYPE_JOIN); }
 
 static int really_join(pthread_t id, void **result, const clockid_t *clock,
                        const struct timespec *deadline)
@@ -94,7 +95,7 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     }
     int saved = errno, e;
     petition_join(t, deadline ? TYPE_TIMED_JOIN : TYPE_JOIN, task, site);
-    t->waiting++;
+    hooks_wait(t, TYPE_JOIN);
     pthread_cleanup_push(leave_wait, t);
     errno = saved;
     e = really_join(id, result, clock, deadline);

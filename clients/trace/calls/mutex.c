@@ -9,6 +9,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -124,11 +125,11 @@ static __attribute__((noinline)) int lock_later(struct thread *t, const struct l
 {
     record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
                  atomic_load(&line->index), site);
-    t->waiting++;
+    hooks_wait(t, TYPE_PETITION);
     int result = try_for_a_moment(c);
     if (result == EBUSY)
         result = real_lock(c);
-    t->waiting--;
+    hooks_go_on(t, TYPE_PETITION);
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -27,7 +28,7 @@ static void leave_wait(void *p)
 {
     struct thread *t = ((struct waiting *)p)->thread;
     if (t)
-        t->waiting--;
+        hooks_go_on(t, TYPE_REAP);
 }
 
 static struct waiting begin_wait(uintptr_t site, bool blocks)
@@ -36,7 +37,7 @@ static struct waiting begin_wait(uintptr_t site, bool blocks)
     if (w.thread && blocks)
         record_event(w.thread, TYPE_REAP, thread_place(w.thread), 0, site);
     if (w.thread)
-        w.thread->waiting++;
+        hooks_wait(w.thread, TYPE_REAP);
     errno = w.saved;
     return w;
 }

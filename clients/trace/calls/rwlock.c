@@ -7,6 +7,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -98,10 +99,10 @@ static int lock(uintptr_t site, const struct call *c)
         record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);
         petitioned = true;
-        t->waiting++;
+        hooks_wait(t, TYPE_PETITION);
         errno = saved;
         result = really(c, c->how);
-        t->waiting--;
+        hooks_go_on(t, TYPE_PETITION);
     }
     if (result == 0 && !object_is_marked(o)) {
         line = object_meet(t, o);

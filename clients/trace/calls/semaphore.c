@@ -8,6 +8,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ struct blocked {
 static void leave(void *p)
 {
     struct blocked *b = p;
-    b->thread->waiting--;
+    hooks_go_on(b->thread, TYPE_WAIT);
     uint16_t shape = b->result == 0          ? SHAPE_TAKEN
                      : b->error == ETIMEDOUT ? SHAPE_GAVE_UP
                                              : SHAPE_BROKEN;
@@ -87,7 +88,7 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
     struct blocked b = {
         .thread = t, .place = place, .line = line, .site = site, .result = -1, .error = EINTR};
-    t->waiting++;
+    hooks_wait(t, TYPE_WAIT);
     pthread_cleanup_push(leave, &b);
     errno = saved;
     b.result = really(how, s, clock, ts);

@@ -17,6 +17,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -407,7 +408,7 @@ ENTRY(int, raise, (int sig), sig)
 static void leave_wait(void *t)
 {
     if (t)
-        ((struct thread *)t)->waiting--;
+        hooks_go_on(t, TYPE_SIGWAIT);
 }
 
 static void record_waited(struct thread *t, int result, struct origin from, int error,
@@ -429,7 +430,7 @@ static int await(uintptr_t site, const sigset_t *signals, siginfo_t *info,
     int saved = errno, result;
     if (t) {
         record_event(t, TYPE_SIGWAIT, thread_place(t), 0, site);
-        t->waiting++;
+        hooks_wait(t, TYPE_SIGWAIT);
     }
     pthread_cleanup_push(leave_wait, t);
     errno = saved;

@@ -17,6 +17,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "clients/trace/core/usage.h"
+#include "clients/trace/measure/region.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -239,6 +240,7 @@ bool life_renew(struct thread *t)
     t->untaken += t->queue ? lost_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     t->untaken +=
         t->older ? lost_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
+    region_end(t);
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */

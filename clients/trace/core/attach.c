@@ -28,10 +28,13 @@
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/measure/hooks.h"
+#include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 #include "wire/message.h"
+#include "wire/region.h"
 #include "wire/told.h"
 
 #include <errno.h>
@@ -165,7 +168,9 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_WELCOME) {
             get_u32(&in); /* the version is ours, else it were refused */
-            server_follows = in_left(&in) >= 4 && get_u32(&in) & WELCOME_FOLLOWS;
+            uint32_t flags = in_left(&in) >= 4 ? get_u32(&in) : 0;
+            server_follows = flags & WELCOME_FOLLOWS;
+            server_regions = flags & WELCOME_REGIONS;
             return true;
         }
         uint32_t n_text = get_u32(&in);
@@ -308,6 +313,7 @@ static void after_fork(void)
     if (thread_mine && thread_mine->busy)
         server_queue_forked(
             thread_mine); /* forked by a signal handler: what it came between goes on */
+    region_forked(thread_mine);
     server_forked();
     lost_forked();
     unseen_forked();
@@ -350,6 +356,9 @@ static void start(void)
     clock_begin();
     server_begin();
     attach();
+    if (atomic_load(&live))
+        wanted_begin();
+    hooks_begin();
     if (atomic_load(&live)) {
         life_begin_main();
         runtimes_tell();
@@ -379,6 +388,8 @@ static void stop(void)
     unseen_pass_on();
     if (server_remote)
         sender_leave(SENDER_MS);
+    if (wanted_first() & WANTED_CALLS) /* no events, but calls */
+        return;
     if (!any && !modules_under_record())
         say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
             "each with: poetcc -trace",

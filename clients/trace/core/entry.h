@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -141,6 +142,10 @@ union sigval;
     R(void, cleanup_push, _pthread_cleanup_push,                                                   \
       (struct _pthread_cleanup_buffer *, void (*)(void *), void *))                                \
     R(void, cleanup_pop, _pthread_cleanup_pop, (struct _pthread_cleanup_buffer *, int))            \
+    R(void, longjmp, longjmp, (struct __jmp_buf_tag *, int))                                       \
+    R(void, _longjmp, _longjmp, (struct __jmp_buf_tag *, int))                                     \
+    R(void, siglongjmp, siglongjmp, (struct __jmp_buf_tag *, int))                                 \
+    R(void, longjmp_chk, __longjmp_chk, (struct __jmp_buf_tag *, int))                             \
     R(int, prctl, prctl, (int, ...))                                                               \
     R(handler_function, ssignal, ssignal, (int, handler_function))                                 \
     R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                           \

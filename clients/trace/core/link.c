@@ -12,6 +12,7 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/region.h"
 #include "wire/limits.h"
 #include "wire/message.h"
 #include "wire/slot.h"
@@ -220,7 +221,7 @@ bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
 
 /* ---- queues ---- */
 
-bool server_remote, server_follows;
+bool server_remote, server_follows, server_regions;
 static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)
@@ -245,6 +246,7 @@ static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
     t->queue->slots = slots;
     t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
+    atomic_store(&t->queue->wanted, wanted_first());
 }
 
 static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
@@ -385,6 +387,11 @@ void server_look(void)
 }
 
 bool server_send(const struct out *out, uint32_t life) { return send_whole(out, -1, life); }
+
+bool server_send_with(const struct out *out, int descriptor, uint32_t life)
+{
+    return send_whole(out, descriptor, life);
+}
 
 /* Its memory is the parent's as well: whatever is still written goes nowhere. */
 void server_queue_forked(struct thread *t)

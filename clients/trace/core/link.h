@@ -22,6 +22,7 @@ bool server_queue(struct thread *thread,
                   uint32_t most_slots); /* makes the queue and hands it over */
 /* For queues that grow, grow.c. */
 extern bool server_follows; /* the server takes what is in an older queue first */
+extern bool server_regions; /* it takes regions of threads */
 bool queue_may_grow(const struct thread *thread);
 int queue_memory(
     size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */
@@ -36,6 +37,7 @@ void server_wake(void);
 void server_look(void); /* gives up if the server has gone; does not wait */
 bool server_alive(void);
 bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
+bool server_send_with(const struct out *out, int descriptor, uint32_t life); /* or it is slow */
 extern bool server_remote; /* over TCP, or where no memory can be shared: queues are sent */
 bool server_may_share(void);
 /* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed

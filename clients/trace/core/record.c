@@ -13,6 +13,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/measure/region.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -73,6 +74,18 @@ static inline uint16_t take_doubt(struct thread *t)
     return SLOT_DOUBT(doubt);
 }
 
+/* In which calls the thread is, where what the slot counts leaves room to say so. */
+static inline void bear_context(const struct thread *t, struct slot *slot)
+{
+    if (LIKELY(!t->measured) || slot->count)
+        return;
+    slot->flags |= SLOT_CONTEXT;
+    if (slot_bears_context(slot))
+        slot->count = region_here(t);
+    else
+        slot->flags &= (uint16_t)~SLOT_CONTEXT;
+}
+
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
@@ -117,6 +130,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
                                               .about = r->about,
                                               .count = r->count,
                                               .key = r->key};
+        bear_context(t, slots_at(t, t->head));
         if (r->payload_bytes)
             slots_put_payload(t, r->payload, r->payload_bytes);
         slots_publish(t, slots);
@@ -185,6 +199,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     slot->number_b = number_b;
     slot->about = slot->count = 0;
     slot->key = 0;
+    bear_context(t, slot);
     slots_publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);

@@ -186,6 +186,8 @@ static struct thread *adopt(void)
     return t;
 }
 
+struct thread *thread_adopt_known(void) { return mine.task ? thread_adopt() : NULL; }
+
 struct thread *thread_adopt(void)
 {
     if (mine.shut || !atomic_load(&begun) || thread_runtime())

@@ -21,6 +21,8 @@ int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detach
                     void *(*function)(void *), thrd_start_t function_c11, void *argument);
 /* The calling thread, which has no line, gets one; NULL: it must not. */
 struct thread *thread_adopt(void);
+/* The same of one whose creation was seen: not where a signal comes before a thread has begun its line. */
+struct thread *thread_adopt_known(void);
 /* It gets none from here on, or again; whether it got none before. */
 bool stranger_shut(bool shut);
 /* The calling thread has waited for another's end: if it has no line that could tell, its start will. */

@@ -17,6 +17,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
+#include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
 
@@ -45,6 +46,7 @@ static struct thread *take(void)
     *t = (struct thread){.holds = t->holds,
                          .hold_room = t->hold_room,
                          .partners = t->partners,
+                         .measured_kept = t->measured_kept,
                          .scratch = t->scratch};
     return t;
 }
@@ -79,6 +81,7 @@ struct thread *thread_make(struct task *task)
         t->alone = &task->line;
         t->busy = 1; /* until its line is there, and its start is told */
         thread_mine = thread_base = t;
+        atomic_fetch_add(&threads_running, 1);
     }
     return t;
 }
@@ -94,6 +97,9 @@ void thread_end(struct thread *t)
     if (t->queue && t->life == atomic_load(&live))
         lost_pass_on(t);
     lost_leave(t);
+    region_end(t);
+    if (t->task && !t->waiting)
+        atomic_fetch_sub(&threads_running, 1);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
     server_queue_done(t);

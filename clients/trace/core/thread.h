@@ -34,6 +34,7 @@ struct thread {
     struct slot *slots;
     uint64_t head, tail; /* own copy of head; last seen tail */
     uint64_t mask;
+    struct measured *measured; /* what it measures of itself, NULL: nothing */
     uintptr_t module_start, module_bytes; /* where the last call came from */
     uint32_t life; /* the one in which its queue was made */
     struct line *own;   /* where it stands by itself */
@@ -72,6 +73,8 @@ struct thread {
     struct _pthread_cleanup_buffer cleanup; /* cancel.c */
     struct wire_partner *partners; /* where those of one event are put together */
     char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
+    struct measured *measured_kept; /* the memory for that */
+    uint32_t measured_later; /* how often that is not tried again yet */
     struct thread *next_free;
 };
 

@@ -31,7 +31,7 @@ static void keep(struct comm *c, struct plan *p, MPI_Request handle)
             return PMPI_##name arguments;                                                          \
         struct plan *p = c->inter ? plan_new(c) : (how);                                           \
         plan_begin(p, EVENT_##event, line, SITE);                                                  \
-        int e = PMPI_##name arguments;                                                             \
+        int e = WAITING(EVENT_##event, PMPI_##name arguments);                                     \
         plan_end(p, SITE);                                                                         \
         return e;                                                                                  \
     }                                                                                              \

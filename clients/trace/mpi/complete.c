@@ -153,7 +153,7 @@ API int MPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
         return PMPI_Waitall(count, handles, statuses);
     struct batch b = begin(count, handles, statuses);
     await(&b, SITE);
-    int e = PMPI_Waitall(count, handles, b.statuses);
+    int e = WAITING(EVENT_wait, PMPI_Waitall(count, handles, b.statuses));
     if (e == MPI_SUCCESS)
         all(&b, true, SITE);
     end(&b);
@@ -180,7 +180,7 @@ API int MPI_Wait(MPI_Request *handle, MPI_Status *status)
     status = status == MPI_STATUS_IGNORE ? &own : status;
     struct batch b = begin(1, handle, status);
     await(&b, SITE);
-    int e = PMPI_Wait(handle, status);
+    int e = WAITING(EVENT_wait, PMPI_Wait(handle, status));
     if (e == MPI_SUCCESS)
         all(&b, true, SITE);
     end(&b);
@@ -209,7 +209,7 @@ API int MPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *sta
     status = status == MPI_STATUS_IGNORE ? &own : status;
     struct batch b = begin(count, handles, MPI_STATUSES_IGNORE);
     await(&b, SITE);
-    int e = PMPI_Waitany(count, handles, index, status);
+    int e = WAITING(EVENT_wait, PMPI_Waitany(count, handles, index, status));
     no_longer(&b);
     if (e == MPI_SUCCESS && *index != MPI_UNDEFINED && b.requests) {
         b.statuses[0] = *status;
@@ -241,7 +241,7 @@ API int MPI_Waitsome(int count, MPI_Request *handles, int *done, int *indices, M
         return PMPI_Waitsome(count, handles, done, indices, statuses);
     struct batch b = begin(count, handles, statuses);
     await(&b, SITE);
-    int e = PMPI_Waitsome(count, handles, done, indices, b.statuses);
+    int e = WAITING(EVENT_wait, PMPI_Waitsome(count, handles, done, indices, b.statuses));
     no_longer(&b);
     if (e == MPI_SUCCESS && *done != MPI_UNDEFINED)
         some(&b, *done, indices, true, SITE);

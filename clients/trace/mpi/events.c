@@ -56,3 +56,6 @@ poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int memb
                                         .keys = 1,
                                         .count = (uint32_t)members});
 }
+
+void note_waits(enum event type) { poet_waits(types[type]); }
+void note_goes_on(enum event type) { poet_goes_on(types[type]); }

@@ -39,5 +39,16 @@ poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, i
 poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,
                           const void *site);
 
+/* A call that waits, told by an event of that type. */
+#define WAITING(type, call)                                                                        \
+    ({                                                                                             \
+        note_waits(type);                                                                          \
+        int result_ = (call);                                                                      \
+        note_goes_on(type);                                                                        \
+        result_;                                                                                   \
+    })
+void note_waits(enum event type);
+void note_goes_on(enum event type);
+
 #pragma GCC visibility pop
 #endif

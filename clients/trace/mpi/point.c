@@ -58,9 +58,9 @@ static int send_now(send_call *call, begin_call *begin, const void *data, int n,
         MPI_Request request;
         e = begin(data, n, type, to, tag, handle, &request);
         send_unlock();
-        e = e == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : e;
+        e = e == MPI_SUCCESS ? WAITING(EVENT_send, PMPI_Wait(&request, MPI_STATUS_IGNORE)) : e;
     } else {
-        e = call(data, n, type, to, tag, handle);
+        e = WAITING(EVENT_send, call(data, n, type, to, tag, handle));
     }
     note(EVENT_sent, 0, site);
     return e;
@@ -155,10 +155,10 @@ API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Co
         MPI_Request request;
         e = PMPI_Irecv(data, n, type, from, tag, handle, &request);
         unlock();
-        e = e == MPI_SUCCESS ? PMPI_Wait(&request, status) : e;
+        e = e == MPI_SUCCESS ? WAITING(EVENT_recv, PMPI_Wait(&request, status)) : e;
     } else {
         unlock();
-        e = PMPI_Recv(data, n, type, from, tag, handle, status);
+        e = WAITING(EVENT_recv, PMPI_Recv(data, n, type, from, tag, handle, status));
     }
     completed(r, status, SITE);
     return e;
@@ -371,7 +371,7 @@ API int MPI_Probe(int from, int tag, MPI_Comm handle, MPI_Status *status)
         return PMPI_Probe(from, tag, handle, status);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     note(EVENT_probe, peer_line(c, from), SITE);
-    int e = PMPI_Probe(from, tag, handle, status);
+    int e = WAITING(EVENT_probe, PMPI_Probe(from, tag, handle, status));
     tell_probed(c, status, NULL, key, SITE);
     return e;
 }

@@ -43,7 +43,8 @@ struct transfer {
     uint64_t side;
     const void *site;
     uint64_t count;      /* the key of an eventfd */
-    poet_line_t line;    /* what the call waits for */
+    poet_line_t line;    /* what the call waits for, */
+    poet_type_t type;    /*   and the event that tells so; 0: it does not wait */
     bool followed, waits;
     bool peeks;      /* what is there stays there */
     uint64_t began;  /*   nanoseconds */
@@ -116,8 +117,11 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
         poet_unseen("a write that had to wait for room until somebody read");
     if (t->waits)
         event_about(writes ? FULL : EMPTY, t->line, 0, site);
+    t->type = t->waits ? event_type(writes ? FULL : EMPTY) : 0;
     if (t->count)
         begin_count(t, fd, writes, given);
+    if (t->type)
+        poet_waits(t->type);
     inside = false;
     errno = saved;
 }
@@ -197,6 +201,8 @@ static void end(struct transfer *t, int fd, ssize_t bytes)
         return;
     int saved = errno;
     inside = true;
+    if (t->type)
+        poet_goes_on(t->type);
     if (t->waits && bytes < 0)
         event_about(WOKEN, t->line, 0, t->site);
     if (!t->count)
@@ -212,6 +218,8 @@ static void end(struct transfer *t, int fd, ssize_t bytes)
 static void cancelled(void *p)
 {
     struct transfer *t = p;
+    if (t->type)
+        poet_goes_on(t->type);
     if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
 }

@@ -1,0 +1,17 @@
+/* What measuring takes itself. */
+#ifndef CLIENTS_TRACE_MEASURE_CALIBRATE_H
+#define CLIENTS_TRACE_MEASURE_CALIBRATE_H
+
+#include "clients/trace/core/thread.h"
+#include "clients/trace/measure/measured.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Measures it once in a process, on a region that is nobody's yet and is written over; under a millisecond.  How
+ * long a tick is comes out of it, too. */
+void calibrate(struct thread *thread, struct measured *m);
+/* Puts what is known of it into a region. */
+void calibrated(struct measured *m);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,95 @@
+/* The tree of calling contexts: which one a call begins. */
+#include "clients/trace/measure/frames.h"
+
+/* Contexts for functions leave so many for what finds no room (SCOPE_OTHER). */
+#define OTHERS 4096u
+#define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
+
+static struct region_context *at(const struct measured *m, uint32_t context)
+{
+    return &contexts_of(m)[context];
+}
+
+static uint32_t search(const struct measured *m, uint32_t parent, uint64_t function, uint32_t scope,
+                       uint32_t most)
+{
+    uint32_t c = __atomic_load_n(&at(m, parent)->child, __ATOMIC_RELAXED);
+    for (; c && most--; c = at(m, c)->sibling)
+        if (at(m, c)->function == function && at(m, c)->scope == scope)
+            return c;
+    return 0;
+}
+
+/* The outer one of the same function, or itself. */
+static uint32_t landing(const struct measured *m, uint32_t context)
+{
+    const struct region_context *c = at(m, context);
+    for (uint32_t up = c->parent; up; up = at(m, up)->parent)
+        if (at(m, up)->function == c->function && at(m, up)->scope == c->scope)
+            return up;
+    return context;
+}
+
+/* The first of its function, or itself: also where there are too many functions. */
+static uint32_t first_of(struct measured *m, uint32_t context)
+{
+    const struct region_context *c = at(m, context);
+    uint32_t hash = (uint32_t)(c->function * 0x9e3779b97f4a7c15u >> 40);
+    for (uint32_t i = 0; i < FIRST_CONTEXTS / 2; i++) {
+        uint32_t there = 0;
+        if (atomic_compare_exchange_strong(&m->firsts[(hash + i) % FIRST_CONTEXTS], &there,
+                                           context))
+            return context;
+        if (at(m, there)->function == c->function && at(m, there)->scope == c->scope)
+            return there;
+    }
+    return context;
+}
+
+/* 0: there is no more room.  A handler may make others meanwhile. */
+static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope)
+{
+    uint32_t room = scope == SCOPE_OTHER ? REGION_CONTEXTS : REGION_CONTEXTS - OTHERS;
+    if (atomic_load(&m->next) >= room)
+        return 0;
+    uint32_t c = atomic_fetch_add(&m->next, 1);
+    if (c >= room)
+        return 0;
+    struct region_context *new = at(m, c);
+    new->parent = parent;
+    new->function = function;
+    new->scope = scope;
+    new->lands = scope == SCOPE_OTHER ? c : landing(m, c);
+    new->first = new->lands == c ? first_of(m, c) : c;
+    sum_set(&new->real_least, UINT64_MAX);
+    sum_set(&new->own_least, UINT64_MAX);
+    uint32_t count = atomic_load(&m->head->contexts);
+    while (count <= c && !atomic_compare_exchange_weak(&m->head->contexts, &count, c + 1))
+        ;
+    uint32_t *first = &at(m, parent)->child;
+    new->sibling = __atomic_load_n(first, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(first, &new->sibling, c, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    return c;
+}
+
+/* All that finds no room below one context is one; where there is no room for that either, the context itself. */
+static uint32_t other(struct measured *m, uint32_t parent)
+{
+    sum_add(&m->head->folded, 1);
+    uint32_t c = search(m, parent, 0, SCOPE_OTHER, LOOKED_THROUGH);
+    c = c ? c : make(m, parent, 0, SCOPE_OTHER);
+    return c ? c : parent;
+}
+
+uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope)
+{
+    bool full = atomic_load(&m->next) >= REGION_CONTEXTS - OTHERS;
+    uint32_t c = search(m, parent, function, scope, full ? LOOKED_THROUGH : REGION_CONTEXTS);
+    c = c ? c : make(m, parent, function, scope);
+    if (!c)
+        return other(m, parent);
+    atomic_store_explicit(context_known(m, parent, function), c, memory_order_relaxed);
+    return c;
+}

@@ -1,0 +1,310 @@
+/* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program that was compiled
+ * for it: the straight way is short, all else is elsewhere.
+ *
+ * A frame is reserved before it is filled, so that a signal handler in between puts its own calls above it. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/frames.h"
+
+#include "clients/trace/measure/region.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How far the stack pointer may move to and fro within one function, between calls that were put into it. */
+#define SLACK 128u
+
+static inline void set_depth(struct measured *m, uint32_t depth)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&m->head->depth, depth, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* What a handler in between has measured already is not measured twice. */
+static inline uint64_t passed(uint64_t from, uint64_t to)
+{
+    return (int64_t)(to - from) > 0 ? to - from : 0;
+}
+
+/* Ticks that the thread has run, by its last look. */
+static inline uint64_t ran_by(struct measured *m, uint32_t wanted,
+                              const struct region_frame *innermost, uint64_t now)
+{
+    if (wanted & WANTED_CPU && !LIKELY(passed(m->last, now) <= m->gap)) {
+        gap_look(m, innermost);
+        now = m->last; /* what it says is true of that moment */
+    } else {
+        m->last = now;
+    }
+    return now - m->off;
+}
+
+static inline void spread(_Atomic uint64_t *least, _Atomic uint64_t *most, uint64_t value)
+{
+    if (!LIKELY(value >= sum_of(least)))
+        sum_set(least, value);
+    if (!LIKELY(value <= sum_of(most)))
+        sum_set(most, value);
+}
+
+/* ---- a call begins ---- */
+
+static __attribute__((noinline)) void begin_timing(struct region_frame *outermost, uint64_t now,
+                                                   uint64_t ran)
+{
+    sum_set(&outermost->began, now);
+    outermost->ran = ran;
+}
+
+static inline void time_begin(struct measured *m, uint32_t wanted, struct region_frame *up,
+                              struct region_frame *f, uint32_t context)
+{
+    contexts_of(m)[contexts_of(m)[context].first].open++;
+    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, now);
+    if (LIKELY(sum_of(&up->began)))
+        sum_set(&up->own, sum_of(&up->own) + passed(up->ran, ran));
+    else if (up->stack == OUTERMOST)
+        begin_timing(up, now, ran);
+    f->ran = ran;
+    sum_set(&f->own, 0);
+    sum_set(&f->began, now);
+}
+
+static inline uint32_t count_call(struct measured *m, const struct region_frame *up,
+                                  uint64_t function, uint32_t scope)
+{
+    uint32_t c = context_of(m, up->lands, function, scope);
+    struct region_context *to = &contexts_of(m)[c];
+    sum_add(&to->calls, 1);
+    if (!LIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) <= 1))
+        sum_add(&to->concurrent, 1);
+    return c;
+}
+
+/* Too many are open: the call is counted, its time is its caller's. */
+static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t function,
+                                                 uint32_t scope)
+{
+    uint32_t c = count_call(m, frames_top(m), function, scope);
+    sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
+    sum_add(&m->head->deep, 1);
+    set_depth(m, frames_depth(m) + 1);
+}
+
+/* What a handler's calls are put below. */
+static inline void say_which(struct region_frame *f, uint32_t context, uint32_t lands,
+                             uint64_t stack)
+{
+    struct {
+        uint32_t context, lands;
+    } which = {context, lands};
+    memcpy(f, &which, sizeof which);
+    f->stack = stack;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void leave_dead(struct measured *m, uint64_t stack);
+
+static inline void push(struct measured *m, uint32_t wanted, uint32_t depth, uint32_t c,
+                        uint64_t function, uint64_t stack)
+{
+    uint32_t lands = contexts_of(m)[c].lands;
+    struct region_frame *f = &frames_of(m)[depth];
+    say_which(f, c, lands, stack); /* a handler may come before its place is reserved, */
+    set_depth(m, depth + 1);
+    say_which(f, c, lands, stack); /* and have used it */
+    f->function = function;
+    if (wanted & (WANTED_REAL | WANTED_CPU))
+        time_begin(m, wanted, f - 1, f, c);
+    else
+        sum_set(&f->began, 0);
+}
+
+void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint32_t scope,
+                  uint64_t stack)
+{
+    uint32_t depth = frames_depth(m);
+    struct region_frame *up = &frames_of(m)[depth - 1];
+    if (!LIKELY(depth < REGION_FRAMES && stack - SLACK <= up->stack)) {
+        leave_dead(m, stack);
+        depth = frames_depth(m);
+        up = &frames_of(m)[depth - 1];
+        if (depth >= REGION_FRAMES) {
+            enter_deep(m, function, scope);
+            return;
+        }
+    }
+    push(m, wanted, depth, count_call(m, up, function, scope), function, stack);
+}
+
+void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_t function,
+                  uint64_t stack)
+{
+    if (frames_depth(m) < REGION_FRAMES)
+        push(m, wanted, frames_depth(m), context, function, stack);
+}
+
+bool frames_base_enter(struct measured *m, uint32_t wanted)
+{
+    bool room = frames_depth(m) < REGION_FRAMES;
+    frames_go_on(m, wanted, 0, 0, OUTERMOST);
+    return room;
+}
+
+/* ---- a call ends ---- */
+
+static inline void time_end(struct measured *m, struct region_frame *f, struct region_context *of,
+                            uint64_t now, uint64_t ran)
+{
+    uint64_t own = sum_of(&f->own) + passed(f->ran, ran), real = passed(sum_of(&f->began), now);
+    sum_add(&of->own, own);
+    spread(&of->own_least, &of->own_most, own);
+    if (LIKELY(contexts_of(m)[of->first].open-- == 1))
+        sum_add(&of->real, real); /* else it is part of the outer call's */
+    spread(&of->real_least, &of->real_most, real);
+    if (LIKELY(f != frames_of(m)))
+        f[-1].ran = ran;
+}
+
+static inline void leave(struct measured *m, struct region_frame *f, uint32_t depth, uint64_t now,
+                         uint64_t ran)
+{
+    struct region_context *of =
+        &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
+    if (sum_of(&f->began))
+        time_end(m, f, of, now, ran);
+    sum_add(&of->ended, 1);
+    set_depth(m, depth - 1);
+}
+
+void frames_drop(struct measured *m, uint64_t now)
+{
+    leave(m, frames_top(m), frames_depth(m), now, now - m->off);
+}
+
+uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran)
+{
+    uint64_t now = measured_ticks(m);
+    *ran =
+        ran_by(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed), frames_top(m), now);
+    return now;
+}
+
+void frames_pause(struct measured *m, uint64_t now, uint64_t ran)
+{
+    struct region_frame *f = frames_top(m);
+    if (sum_of(&f->began))
+        time_end(m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)],
+                 now, ran);
+    set_depth(m, (uint32_t)(f - frames_of(m)));
+}
+
+void frames_base_leave(struct measured *m, uint64_t ran)
+{
+    struct region_frame *f = frames_top(m);
+    if (f == frames_of(m))
+        return; /* the thread itself */
+    if (sum_of(&f->began)) {
+        sum_add(&contexts_of(m)[0].own, sum_of(&f->own) + passed(f->ran, ran));
+        contexts_of(m)[0].open--;
+        f[-1].ran = ran;
+    }
+    set_depth(m, (uint32_t)(f - frames_of(m)));
+}
+
+/* Since a call ended without its end being seen. */
+static struct region_frame *cut_above(struct measured *m, struct region_frame *f)
+{
+    uint64_t now = measured_ticks(m);
+    while (frames_top(m) > f)
+        frames_drop(m, now);
+    return f;
+}
+
+/* The end of a call that is not the innermost one: what was called in it has ended, too, as after an exception
+ * through code that has no such ends.  NULL: it was not open. */
+static __attribute__((noinline)) struct region_frame *find_ended(struct measured *m,
+                                                                 uint64_t function, uint64_t stack)
+{
+    uint32_t depth = frames_depth(m);
+    if (depth > REGION_FRAMES) {
+        set_depth(m, depth - 1);
+        return NULL;
+    }
+    struct region_frame *f = frames_top(m);
+    while (f->stack != OUTERMOST && f->function != function && f->stack <= stack)
+        f--;
+    if (f->stack != OUTERMOST && f->function == function)
+        return cut_above(m, f);
+    sum_add(&m->head->mismatched, 1);
+    return NULL;
+}
+
+void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack)
+{
+    uint32_t depth = frames_depth(m);
+    struct region_frame *f = &frames_of(m)[depth - 1];
+    if (!LIKELY(depth <= REGION_FRAMES && f->function == function)) {
+        f = find_ended(m, function, stack);
+        if (!f)
+            return;
+        depth = frames_depth(m);
+    }
+    uint64_t now = 0, ran = 0;
+    if (sum_of(&f->began)) {
+        now = measured_ticks_after(m);
+        ran = ran_by(m, wanted, f, now);
+    }
+    leave(m, f, depth, now, ran);
+}
+
+void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
+{
+    struct region_frame *f = frames_top(m);
+    while (f->stack != OUTERMOST &&
+           contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].scope != scope)
+        f--;
+    if (f->stack == OUTERMOST || frames_depth(m) > REGION_FRAMES) {
+        sum_add(&m->head->mismatched, 1);
+        return;
+    }
+    frames_exit(m, wanted, f->function, cut_above(m, f)->stack);
+}
+
+/* ---- calls that have ended unseen ---- */
+
+static bool within(const stack_t *other, uint64_t stack)
+{
+    return !(other->ss_flags & SS_DISABLE) &&
+           stack - (uint64_t)(uintptr_t)other->ss_sp < other->ss_size;
+}
+
+/* A signal handler may run on a stack of its own: what lies above it there says nothing. */
+static void leave_below(struct measured *m, uint64_t stack)
+{
+    stack_t other = {.ss_flags = SS_DISABLE};
+    syscall(SYS_sigaltstack, NULL, &other);
+    uint64_t now = measured_ticks(m);
+    for (;;) {
+        const struct region_frame *f = frames_top(m);
+        bool here = within(&other, f->stack) == within(&other, stack);
+        if (f->stack == OUTERMOST || (here ? f->stack >= stack : within(&other, stack)))
+            return;
+        if (frames_depth(m) > REGION_FRAMES)
+            set_depth(m, REGION_FRAMES);
+        frames_drop(m, now);
+    }
+}
+
+static __attribute__((noinline)) void leave_dead(struct measured *m, uint64_t stack)
+{
+    leave_below(m, stack - SLACK);
+}
+
+void frames_cut(struct measured *m, uint64_t stack)
+{
+    if (frames_top(m)->stack < stack)
+        leave_below(m, stack);
+}

@@ -1,0 +1,71 @@
+/* The calls that a thread is in: a call begins, and ends. */
+#ifndef CLIENTS_TRACE_MEASURE_FRAMES_H
+#define CLIENTS_TRACE_MEASURE_FRAMES_H
+
+#include "clients/trace/measure/measured.h"
+#include "wire/slot.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A call of a function begins, or what else an enum region_scope says.  wanted: of WANTED_CALLS, not 0; stack: the
+ * stack pointer, about. */
+void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint32_t scope,
+                  uint64_t stack);
+/* The innermost call of that function has ended; where none is open, that is counted. */
+void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack);
+/* The innermost part of that scope, likewise. */
+void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope);
+/* All that lie below a place on the stack: a jump to there has ended them. */
+void frames_cut(struct measured *m, uint64_t stack);
+/* The innermost one has ended, whatever it is. */
+void frames_drop(struct measured *m, uint64_t now);
+
+/* For calls that go on elsewhere, and later here again (strands.h): */
+uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran);
+/* The innermost one pauses: its time until now is told, but it has not ended; and it goes on, in that context. */
+void frames_pause(struct measured *m, uint64_t now, uint64_t ran);
+void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_t function,
+                  uint64_t stack);
+/* One more frame of the thread itself, under calls on another stack; false: there is no room.  And without it. */
+bool frames_base_enter(struct measured *m, uint32_t wanted);
+void frames_base_leave(struct measured *m, uint64_t ran);
+
+/* The number of a context below another one, made if need be: the same is wanted again and again. */
+uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope);
+
+static inline _Atomic uint32_t *context_known(struct measured *m, uint32_t parent,
+                                              uint64_t function)
+{
+    return &m->known[((function >> 4) + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
+}
+
+static inline uint32_t context_of(struct measured *m, uint32_t parent, uint64_t function,
+                                  uint32_t scope)
+{
+    uint32_t c = atomic_load_explicit(context_known(m, parent, function), memory_order_relaxed);
+    const struct region_context *is = &contexts_of(m)[c];
+    if (LIKELY(is->function == function && is->parent == parent))
+        return c; /* not the thread itself, which has no function; and no two scopes have the same ones */
+    return context_find(m, parent, function, scope);
+}
+
+/* The gap rule: between two looks at a clock a thread was off its processor for no longer than was between them.
+ * Where that is short it is taken to have run; after a gap it looks at its processor clock how long it ran in all,
+ * so that what was missed before comes in.  A look takes some hundred times as long as reading the counter. */
+#define GAP_NS 4000u
+void gap_look(struct measured *m, const struct region_frame *innermost);
+
+static inline uint32_t frames_depth(const struct measured *m)
+{
+    return atomic_load_explicit(&m->head->depth, memory_order_relaxed);
+}
+
+/* The innermost frame that there is. */
+static inline struct region_frame *frames_top(const struct measured *m)
+{
+    uint32_t depth = frames_depth(m);
+    return &frames_of(m)[(depth < REGION_FRAMES ? depth : REGION_FRAMES) - 1];
+}
+
+#pragma GCC visibility pop
+#endif

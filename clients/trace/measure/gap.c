@@ -1,0 +1,74 @@
+/* How long a thread did not run, by its processor clock, looked at after gaps only. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/frames.h"
+
+#include <time.h>
+
+#define HELD_UP_NS 5000u /* between looking at two clocks: what they say does not go together */
+#define TRIES 3
+
+struct look {
+    uint64_t ticks, ns, cpu;
+};
+
+static uint64_t cpu_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static struct look look_now(const struct measured *m)
+{
+    struct look look;
+    for (int i = 0; i < TRIES; i++) {
+        look.cpu = cpu_now();
+        look.ns = clock_now();
+        look.ticks = measured_ticks(m);
+        if (cpu_now() - look.cpu < HELD_UP_NS && clock_now() - look.ns < HELD_UP_NS)
+            break;
+    }
+    return look;
+}
+
+static void anchor(struct measured *m, const struct look *look)
+{
+    m->from_ticks = look->ticks;
+    m->from_ns = look->ns;
+    m->from_cpu = look->cpu;
+    m->from_off = m->off;
+    m->anchored = true;
+}
+
+/* In ticks, from where it was anchored on; the time between the two tells how long a tick is. */
+static uint64_t off_by(const struct measured *m, const struct look *look)
+{
+    uint64_t ns = look->ns - m->from_ns, ran = look->cpu - m->from_cpu;
+    if (ran >= ns)
+        return m->from_off;
+    double off = (double)(ns - ran) / (double)ns;
+    return m->from_off + (uint64_t)(off * (double)(look->ticks - m->from_ticks));
+}
+
+void gap_look(struct measured *m, const struct region_frame *innermost)
+{
+    if (m->looking) /* a signal handler came in between */
+        return;
+    m->looking = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    struct look look = look_now(m);
+    if (!m->anchored)
+        anchor(m, &look);
+    uint64_t off = off_by(m, &look);
+    if (off > m->off) {
+        uint32_t c = atomic_load_explicit(&innermost->context, memory_order_relaxed);
+        sum_add(&contexts_of(m)[c].off, off - m->off);
+        m->off = off;
+        sum_set(&m->head->off_ticks, off);
+    }
+    sum_set(&m->head->looked_ticks, look.ticks);
+    sum_set(&m->head->looked_cpu_ns, look.cpu);
+    m->last = look.ticks;
+    atomic_signal_fence(memory_order_seq_cst);
+    m->looking = false;
+}

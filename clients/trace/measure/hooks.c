@@ -1,0 +1,148 @@
+/* What compilers put at the begin and the end of every function.
+ *
+ * The C library has the same, empty, so that what is compiled so links and runs anywhere; ours come before.  A program
+ * that has its own goes by its own; those of a library that libpoet was loaded before are called, too. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/hooks.h"
+
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/measure/frames.h"
+#include "clients/trace/measure/region.h"
+#include "clients/trace/poet.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
+/* A thread that a library made has no line before it does something that is recorded: where calls are wanted, this
+ * is. */
+static bool adopts;
+
+/* The two of the C library are one. */
+void hooks_begin(void)
+{
+    adopts = (wanted_first() & WANTED_CALLS) != 0;
+#if !defined(POET_STATIC)
+    void *enter = dlsym(RTLD_NEXT, "__cyg_profile_func_enter");
+    void *leave = dlsym(RTLD_NEXT, "__cyg_profile_func_exit");
+    if (enter == leave || !enter || !leave)
+        return;
+    *(void **)&others_enter = enter;
+    *(void **)&others_exit = leave;
+#endif
+}
+
+/* Where the frame of the function is, about. */
+#define STACK ((uint64_t)(uintptr_t)__builtin_frame_address(0))
+#define OUT_OF_LINE static __attribute__((noinline, cold))
+
+struct measured *hooks_first(struct thread *t) { return region_make(t) ? t->measured : NULL; }
+
+static struct measured *mine(uint32_t *wanted)
+{
+    struct thread *t = thread_mine;
+    if (!LIKELY(t != NULL))
+        t = adopts ? thread_adopt_known() : NULL;
+    return t ? hooks_measured(t, wanted) : NULL;
+}
+
+static uint32_t wanted_now(const struct thread *t)
+{
+    return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+}
+
+OUT_OF_LINE void enter_otherwise(void *function, void *site, uint64_t stack)
+{
+    uint32_t wanted;
+    if (others_enter)
+        others_enter(function, site);
+    struct measured *m = mine(&wanted);
+    if (m)
+        frames_enter(m, wanted, (uint64_t)(uintptr_t)function, SCOPE_FUNCTION, stack);
+}
+
+__attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
+{
+    const struct thread *t = thread_mine;
+    if (!LIKELY(t && t->queue && !others_enter)) {
+        if (others_enter || adopts)
+            enter_otherwise(function, site, STACK);
+        return;
+    }
+    uint32_t wanted = wanted_now(t) & WANTED_CALLS;
+    if (LIKELY(!wanted))
+        return;
+    if (LIKELY(t->measured != NULL))
+        frames_enter(t->measured, wanted, (uint64_t)(uintptr_t)function, SCOPE_FUNCTION, STACK);
+    else
+        enter_otherwise(function, site, STACK);
+}
+
+OUT_OF_LINE void exit_otherwise(void *function, void *site, uint64_t stack)
+{
+    const struct thread *t = thread_mine;
+    if (t && t->measured)
+        frames_exit(t->measured, wanted_now(t), (uint64_t)(uintptr_t)function, stack);
+    others_exit(function, site);
+}
+
+__attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *site)
+{
+    const struct thread *t = thread_mine;
+    if (!LIKELY(!others_exit))
+        exit_otherwise(function, site, STACK);
+    else if (t && t->measured)
+        frames_exit(t->measured, wanted_now(t), (uint64_t)(uintptr_t)function, STACK);
+}
+
+/* ---- parts that the program names ---- */
+
+void poet_scope(const char *name)
+{
+    uint32_t wanted;
+    struct measured *m = name ? mine(&wanted) : NULL;
+    if (m)
+        frames_enter(m, wanted, (uint64_t)(uintptr_t)name, SCOPE_NAMED, STACK);
+}
+
+void poet_scope_end(void)
+{
+    const struct thread *t = thread_mine;
+    struct measured *m = t ? t->measured : NULL;
+    if (m)
+        frames_exit_scope(m, wanted_now(t), SCOPE_NAMED);
+}
+
+/* ---- waiting ---- */
+
+void hooks_wait(struct thread *t, uint32_t type)
+{
+    uint32_t wanted;
+    struct measured *m = hooks_measured(t, &wanted);
+    if (m)
+        frames_enter(m, wanted, type, SCOPE_WAITED, STACK);
+    t->waiting++;
+    atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
+}
+
+void hooks_go_on(struct thread *t, uint32_t type)
+{
+    t->waiting--;
+    atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
+    if (t->measured)
+        frames_exit(t->measured, wanted_now(t), type, STACK);
+}
+
+void poet_waits(poet_type_t type)
+{
+    struct thread *t = thread_self();
+    if (t)
+        hooks_wait(t, type);
+}
+
+void poet_goes_on(poet_type_t type)
+{
+    struct thread *t = thread_mine;
+    if (t && t->waiting)
+        hooks_go_on(t, type);
+}

@@ -1,0 +1,34 @@
+/* What compilers put at the begin and the end of every function, where they are asked to (-finstrument-functions). */
+#ifndef CLIENTS_TRACE_MEASURE_HOOKS_H
+#define CLIENTS_TRACE_MEASURE_HOOKS_H
+
+#include "clients/trace/core/thread.h"
+#include "clients/trace/measure/measured.h"
+
+#define HOOK __attribute__((visibility("default"), no_instrument_function))
+HOOK void __cyg_profile_func_enter(void *function, void *site);
+HOOK void __cyg_profile_func_exit(void *function, void *site);
+
+#pragma GCC visibility push(hidden)
+
+void hooks_begin(void); /* looks who else has such */
+
+/* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
+struct measured *hooks_first(struct thread *thread);
+static inline struct measured *hooks_measured(struct thread *t, uint32_t *wanted)
+{
+    const struct queue_head *queue = t->queue;
+    if (!queue)
+        return NULL;
+    *wanted = atomic_load_explicit(&queue->wanted, memory_order_relaxed) & WANTED_CALLS;
+    if (LIKELY(!*wanted))
+        return NULL;
+    return LIKELY(t->measured != NULL) ? t->measured : hooks_first(t);
+}
+
+/* The thread begins to wait, at an event of that type, and goes on. */
+void hooks_wait(struct thread *thread, uint32_t type);
+void hooks_go_on(struct thread *thread, uint32_t type);
+
+#pragma GCC visibility pop
+#endif

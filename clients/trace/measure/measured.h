@@ -1,0 +1,90 @@
+/* What a thread keeps to itself of what it measures; the sums lie in its region (wire/region.h).
+ *
+ * The thread alone writes all of it, and signal handlers that come in between it: they leave the frames as they
+ * found them, and each number is changed by one instruction, or may be changed late. */
+#ifndef CLIENTS_TRACE_MEASURE_MEASURED_H
+#define CLIENTS_TRACE_MEASURE_MEASURED_H
+
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/likely.h"
+#include "wire/region.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define WANTED_CALLS (WANTED_COUNTS | WANTED_REAL | WANTED_CPU)
+#define KNOWN_CONTEXTS 4096u
+#define FIRST_CONTEXTS 8192u
+/* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine runs. */
+#define OUTERMOST UINT64_MAX
+
+struct measured {
+    struct region_head *head;
+    uint64_t last; /* ticks, when it was last known to run */
+    uint64_t
+        off; /* ticks, for how long in all it had not run by its last look at its processor clock */
+    uint64_t gap; /* ticks: the least for which a thread is asked whether it ran */
+    uint32_t clock; /* QUEUE_CLOCK_* */
+    uint32_t serial; /* no other region of the process has it */
+    _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */
+    bool looking; /* at the processor clock */
+    bool anchored; /* and the rest is known: what off is counted from */
+    uint64_t from_ticks, from_ns, from_cpu, from_off;
+    uint64_t left; /* ticks, when another task went on in its place; 0: none */
+    _Atomic uint32_t known[KNOWN_CONTEXTS]; /* contexts, by their parent and function */
+    _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */
+};
+
+/* [0]: the thread itself, always open */
+static inline struct region_frame *frames_of(const struct measured *m)
+{
+    return (struct region_frame *)(void *)((char *)m->head + REGION_FRAMES_AT);
+}
+
+static inline struct region_context *contexts_of(const struct measured *m)
+{
+    return (struct region_context *)(void *)((char *)m->head + REGION_CONTEXTS_AT);
+}
+
+static inline uint64_t measured_ticks(const struct measured *m)
+{
+    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire))
+               ? CLOCK_TICKS()
+               : clock_instead(m->clock);
+}
+
+/* The same after all that the program did before. */
+static inline uint64_t measured_ticks_after(const struct measured *m)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#endif
+    return measured_ticks(m);
+}
+
+/* A handler in between two instructions would have its own addition undone. */
+static inline void sum_add(_Atomic uint64_t *sum, uint64_t n)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("addq %1, %0" : "+m"(*sum) : "er"(n) : "cc");
+#else
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+#endif
+}
+
+static inline uint64_t sum_of(const _Atomic uint64_t *sum)
+{
+    return atomic_load_explicit(sum, memory_order_relaxed);
+}
+
+static inline void sum_set(_Atomic uint64_t *sum, uint64_t value)
+{
+    atomic_store_explicit(sum, value, memory_order_relaxed);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,182 @@
+/* The region of a thread, made by the thread itself when calls are first wanted of it: sealed memory, which goes to
+ * the server as a queue does. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/region.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/measure/calibrate.h"
+#include "clients/trace/measure/frames.h"
+#include "wire/told.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static _Atomic uint32_t serials;
+
+#define LATER 4096u /* calls until it is tried again where the server did not take it */
+#define NEVER UINT32_MAX
+
+static struct measured *begin(struct thread *t, void *memory)
+{
+    struct measured *m = t->measured_kept;
+    if (m->head) /* it was used before; else it is zero, and most of it need not be touched */
+        memset(m, 0, sizeof *m);
+    m->head = memory;
+    m->clock = t->queue->clock;
+    m->gap = GAP_NS;
+    m->next = 1;
+    m->serial = atomic_fetch_add(&serials, 1) + 1;
+    return m;
+}
+
+/* What the server may read from the first moment on. */
+static void open_thread(struct measured *m, const struct thread *t)
+{
+    struct region_context *own = &contexts_of(m)[0];
+    *m->head = (struct region_head){.magic = REGION_MAGIC,
+                                    .version = REGION_VERSION,
+                                    .thread = line_index(t->own),
+                                    .clock = m->clock,
+                                    .contexts = 1,
+                                    .depth = 1};
+    *own = (struct region_context){
+        .open = 1, .calls = 1, .real_least = UINT64_MAX, .own_least = UINT64_MAX};
+    frames_of(m)[0] = (struct region_frame){.stack = OUTERMOST};
+}
+
+static bool hand_over(int fd, const struct thread *t)
+{
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
+    out_begin(&out, MESSAGE_REGION);
+    put_told_region(&out, &(struct told_region){line_index(t->own)});
+    out_end(&out);
+    return server_send_with(&out, fd, t->life);
+}
+
+static bool make(struct thread *t)
+{
+    int fd = queue_memory(REGION_MAP_BYTES);
+    void *memory = fd < 0 ? MAP_FAILED
+                          : mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        t->measured_later = NEVER;
+        return false;
+    }
+    struct measured *m = begin(t, memory);
+    calibrate(t, m);
+    begin(t, memory);
+    open_thread(m, t);
+    calibrated(m);
+    bool taken = hand_over(fd, t);
+    close(fd);
+    t->measured_later = taken ? 0 : LATER;
+    if (taken)
+        t->measured = m;
+    else
+        munmap(memory, REGION_MAP_BYTES);
+    return taken;
+}
+
+static bool may_have(struct thread *t)
+{
+    if (t->measured_later && t->measured_later != NEVER)
+        t->measured_later--;
+    if (t->busy || t->measured_later || server_remote || !server_regions || !t->queue ||
+        !line_index(t->own) || t->life != atomic_load_explicit(&live, memory_order_relaxed))
+        return false;
+    if (!t->measured_kept)
+        t->measured_kept = arena_take(sizeof *t->measured_kept);
+    return t->measured_kept != NULL;
+}
+
+/* No handler comes in between: its calls are to be counted, too. */
+bool region_make(struct thread *t)
+{
+    sigset_t all, before;
+    int saved = errno, cancelling;
+    if (!may_have(t))
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    busy_begin(t);
+    bool made = make(t);
+    busy_end(t);
+    pthread_setcancelstate(cancelling, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return made;
+}
+
+void region_end(struct thread *t)
+{
+    struct measured *m = t->measured;
+    t->measured_later = 0;
+    if (!m)
+        return;
+    uint64_t now = measured_ticks(m);
+    if (frames_depth(m) > REGION_FRAMES)
+        atomic_store(&m->head->depth, REGION_FRAMES);
+    if (m->anchored)
+        gap_look(m, frames_top(m));
+    t->measured = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    for (uint64_t ran = now - m->off; frames_depth(m) > 1;)
+        if (frames_top(m)->stack == OUTERMOST)
+            frames_base_leave(m, ran);
+        else
+            frames_pause(m, now, ran);
+    frames_drop(m, now);
+    munmap(m->head, REGION_MAP_BYTES);
+}
+
+void region_forked(struct thread *t)
+{
+    struct measured *m = t ? t->measured : NULL;
+    atomic_store(&threads_running, 0);
+    if (t)
+        t->measured = NULL;
+    if (m)
+        mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void region_away(struct thread *t)
+{
+    if (t->measured)
+        t->measured->left = measured_ticks(t->measured);
+}
+
+/* Other threads of the system have other processor clocks. */
+void region_back(struct thread *t)
+{
+    struct measured *m = t->measured;
+    if (!m || !m->left)
+        return;
+    uint64_t now = measured_ticks(m);
+    uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
+    m->off += away;
+    m->left = 0;
+    m->anchored = false;
+    m->last = now;
+    sum_add(&contexts_of(m)[frames_top(m)->context].off, away);
+    sum_set(&m->head->off_ticks, m->off);
+}
+
+uint32_t region_here(const struct thread *t)
+{
+    const struct region_frame *f = frames_top(t->measured);
+    bool waits =
+        f->function && f->function <= UINT16_MAX; /* in a call that is recorded: its caller */
+    return atomic_load_explicit(&f[waits ? -1 : 0].context, memory_order_relaxed);
+}

@@ -1,0 +1,35 @@
+/* The region of a thread (wire/region.h): made, handed over to the server, given up. */
+#ifndef CLIENTS_TRACE_MEASURE_REGION_H
+#define CLIENTS_TRACE_MEASURE_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread;
+
+/* What the user wants of threads (POET_METERS, or how the program was compiled), as bits of WANTED; once, when it is
+ * traced. */
+void wanted_begin(void);
+uint32_t wanted_first(void); /* of a thread that begins */
+
+/* Makes the region of the calling thread; false: it has none now.  Takes a signal handler's place in the queue of
+ * nobody: it may be called wherever a thread is not busy. */
+bool region_make(struct thread *thread);
+/* The thread ends, or its server has gone: nothing more is measured.  Calls that are open have their times, but no
+ * end. */
+void region_end(struct thread *thread);
+/* In a child, where there are no other threads: it is not the child's to write to.  thread: may be NULL. */
+void region_forked(struct thread *thread);
+/* Another task goes on in a thread of the system, and when it is back. */
+void region_away(struct thread *thread);
+void region_back(struct thread *thread);
+/* The context in which the calling thread is, for its events. */
+uint32_t region_here(const struct thread *thread);
+
+/* How many threads of this process run now: neither waiting, as far as is followed, nor ended. */
+extern _Atomic uint32_t threads_running;
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,73 @@
+/* What the user wants measured: POET_METERS, or what the program was compiled for. */
+#include "clients/trace/measure/region.h"
+
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/say.h"
+#include "wire/region.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Is there where a unit of the program was compiled with poetcc -profile. */
+#pragma weak poet_profiled
+extern const char poet_profiled[];
+
+#define CALLS_CPU (WANTED_COUNTS | WANTED_REAL | WANTED_CPU)
+static const struct {
+    const char *word;
+    uint32_t bits;
+} words[] = {{"calls", CALLS_CPU},
+             {"calls=counts", WANTED_COUNTS},
+             {"calls=real", WANTED_COUNTS | WANTED_REAL},
+             {"calls=cpu", CALLS_CPU},
+             {"calls=every", CALLS_CPU | WANTED_EVERY},
+             {"states", WANTED_STATES},
+             {"memory", WANTED_MEMORY},
+             {"meters", WANTED_METERS},
+             {"usage", WANTED_USAGE},
+             {"none", 0}};
+
+static uint32_t first;
+_Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
+
+/* SIZE_MAX: it is none. */
+static size_t find_word(const char *word, size_t size)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == size && strncmp(words[i].word, word, size) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static uint32_t read_words(const char *at)
+{
+    uint32_t bits = 0;
+    for (;; at++) {
+        size_t size = strcspn(at, ","), found = find_word(at, size);
+        if (size && found == SIZE_MAX)
+            say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu), states, "
+                "memory, meters, usage, none",
+                size < 100 ? (int)size : 100, at);
+        else if (size)
+            bits |= words[found].bits;
+        at += size;
+        if (!*at)
+            return bits;
+    }
+}
+
+void wanted_begin(void)
+{
+    const char *chosen = environment_get("POET_METERS");
+    uint32_t bits = chosen ? read_words(chosen) : poet_profiled ? CALLS_CPU : 0;
+    if (bits & WANTED_EVERY)
+        say("POET_METERS: calls=every is not there yet: calls=cpu in its place");
+    bits &= ~WANTED_EVERY;
+    if ((server_remote || !server_regions) && bits && chosen)
+        say("POET_METERS: nothing is measured for a server %s",
+            server_remote ? "on another machine" : "that is older");
+    first = server_remote || !server_regions ? 0 : bits;
+}
+
+uint32_t wanted_first(void) { return first; }

@@ -1,0 +1,392 @@
+#!/bin/bash
+# What threads measure of their calls (poetcc -profile): counts, times, who called whom, in the region that each
+# shares with the server.  regions.py is the server here.
+. "$(dirname "$0")/lib.sh"
+measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
+# of PATH COLUMN [THREAD]: 3 calls, 4 ended, 5 concurrent, 6 real, 7 own, 8 off, 9 least, 10 most; summed over threads
+of() { awk -v path="$1" -v column="$2" -v thread="${3-}" '$2 == path && (thread == "" || $1 == thread) {
+    sum += $column } END { print sum + 0 }' out; }
+between() { # between NAME VALUE LEAST MOST
+    if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then ok "$1"; else not_ok "$1" "got: $2, not $3 to $4" "$(cat out)"; fi
+}
+# A function that is called while it is open lands in the outer one: nowhere else.
+lands_rightly() { awk '$2 ~ /\*$/ { n = split($2, part, "/"); last = part[n]; sub(/\*/, "", last); found = 0
+    for (i = 1; i < n; i++) { sub(/\*/, "", part[i]); found += part[i] == last } if (!found) exit 1 }' out; }
+
+# ---- who called whom, how often ----
+cat >arcs.c <<'C'
+volatile long sink;
+__attribute__((noinline)) void f(void) { sink++; }
+__attribute__((noinline)) void g(void) { for (int i = 0; i < 1000; i++) f(); }
+__attribute__((noinline)) void k(void) { for (int i = 0; i < 300; i++) f(); }
+__attribute__((noinline)) void r(int n) { if (n) r(n - 1); sink++; }
+__attribute__((noinline)) void odd(int n);
+__attribute__((noinline)) void even(int n) { if (n) odd(n - 1); sink++; }
+__attribute__((noinline)) void odd(int n) { if (n) even(n - 1); sink++; }
+int main(void) { g(); k(); r(10); even(10); return 0; }
+C
+check 'poetcc -profile compiles' poetcc -profile -no-pie -O1 arcs.c -o arcs
+for level in counts real cpu; do
+    POET_METERS=calls=$level measured ./arcs
+    is "calls=$level: calls by path" "$(for path in /main /main/g /main/g/f /main/k /main/k/f /main/r /main/r/r\*; do
+        printf '%s ' "$(of $path 3)"; done)" '1 1 1000 1 300 1 10 '
+    is "calls=$level: two functions that call each other have one arc each" \
+        "$(for path in /main/even /main/even/odd /main/even/odd/even\*; do printf '%s ' "$(of $path 3)"; done)" '1 5 5 '
+    is "calls=$level: all have ended" "$(awk '$2 ~ /^\// && $3 != $4' out)" ''
+done
+is 'only outermost calls add to the time of a function' \
+    "$(awk '$2 == "/main/even/odd" { print ($6 <= even && $10 <= $6) } $2 == "/main/even" { even = $6 }' out)" 1
+POET_METERS=calls=counts measured ./arcs
+is 'counts only: no times' "$(awk '$2 ~ /^\// && $6 + $7 != 0' out)" ''
+POET_METERS=none measured ./arcs
+is 'nothing wanted: nothing is measured' "$(cat out)" ''
+POET_METERS=calls,bananas measured ./arcs
+is 'a word that is none is said, once' "$(grep -c 'POET_METERS: bananas: no such meter' program.err)" 1
+is 'and the others hold' "$(of /main/g/f 3)" 1000
+POET_METERS=calls=every measured ./arcs
+like 'each call by itself is not there yet' "$(cat program.err)" 'calls=every is not there yet'
+is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_METERS=bananas ./arcs 2>&1)" ''
+poetcc -trace -no-pie -O1 arcs.c -o plain
+measured ./plain
+is 'without -profile nothing is wanted' "$(cat out)" ''
+cc -finstrument-functions -no-pie -O1 arcs.c -o other
+POET_METERS=calls measured poet record -- ./other
+is 'hooks that others compiled are measured under poet record' "$(awk '$3 == 1000' out | wc -l)" 1
+cat >own.c <<'C'
+#include <stdio.h>
+#define NI __attribute__((no_instrument_function))
+static int seen;
+NI void __cyg_profile_func_enter(void *f, void *s) { (void)f; (void)s; seen++; }
+NI void __cyg_profile_func_exit(void *f, void *s) { (void)f; (void)s; seen += 100; }
+void g(void) {}
+NI int main(void) { g(); printf("%d\n", seen); return 0; }
+C
+poetcc -profile -no-pie -O0 own.c -o own
+is 'hooks of the program itself stay its own' "$(POET_SERVER=none ./own)" 101
+poetcc -profile -no-pie -O0 own.c -o own-static -static
+is 'and in a static program' "$(POET_SERVER=none ./own-static)" 101
+poetcc -profile -static -no-pie -O1 arcs.c -o arcs-static
+measured ./arcs-static
+is 'a static program is measured, too' "$(of /main/g/f 3) $(of '/main/r/r*' 3)" '1000 10'
+poetcc -profile -ignore=f,r -no-pie -O1 arcs.c -o ignored
+measured ./ignored
+is '-ignore leaves functions out' "$(of /main/g 3) $(of /main/g/f 3) $(of /main/r 3) $(of /main/k 3)" '1 0 0 1'
+
+# ---- how long: by which caller, and on the processor ----
+cat >spin.h <<'C'
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+NI static inline double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+NI static inline void spin(double ms) { for (double end = cpu_ms() + ms; cpu_ms() < end;); }
+C
+cat >times.c <<'C'
+#include "spin.h"
+#include <unistd.h>
+__attribute__((noinline)) void f(double ms) { spin(ms); }
+__attribute__((noinline)) void a(void) { for (int i = 0; i < 5; i++) f(20); }
+__attribute__((noinline)) void b(void) { for (int i = 0; i < 5; i++) f(4); }
+__attribute__((noinline)) void s(void) { struct timespec t = {0, 300000000}; nanosleep(&t, 0); }
+int main(void) { a(); b(); s(); return 0; }
+C
+poetcc -profile -no-pie -O1 times.c -o times
+taskset -c 0 sh -c 'while :; do :; done' & # another one on the same processor
+spinner=$!
+pids="$pids $spinner"
+POET_CLOCK=monotonic taskset -c 0 python3 "$root/tests/e2e/regions.py" ./times >out 2>program.err
+kill "$spinner"
+is 'times are by caller' "$(of /main/a/f 3) $(of /main/b/f 3)" '5 5'
+between 'the first caller spends 100 ms of processor time' "$(of /main/a/f 7)" 99500000 103000000
+between 'the second one 20 ms' "$(of /main/b/f 7)" 19800000 22000000
+between 'asleep a function takes none' "$(of /main/s 7)" 0 2000000
+between 'but real time' "$(of /main/s 6)" 300000000 9000000000000
+is 'a thread that shares its processor is longer at it than it runs' \
+    "$([ "$(of /main/a/f 6)" -gt "$(of /main/a/f 7)" ] && [ "$(of /main/a/f 8)" -gt 0 ] && echo yes)" yes
+is 'what ran and what did not are the real time' "$(awk '$2 == "/main/a/f" { d = $6 - $7 - $8; print (d < 1e6 && d > -1e6) }' out)" 1
+
+# ---- threads, and signal handlers in between ----
+cat >threads.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+volatile long sink;
+static volatile sig_atomic_t going;
+static _Atomic int handled, begun;
+__attribute__((noinline)) void f(void) { sink++; }
+__attribute__((noinline)) void handler(int sig) { (void)sig; f(); handled++; }
+__attribute__((noinline)) void *work(void *p)
+{
+    begun++;
+    for (int i = 0; i < 250000; i++) f();
+    while (going) f(); /* until all signals were handled */
+    return p;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+    pthread_t t[4];
+    struct sigaction sa = {.sa_handler = handler};
+    going = 1;
+    sigaction(SIGUSR1, &sa, NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, NULL);
+    while (begun < 4);
+    for (int i = 0; i < 100; i++) { pthread_kill(t[i % 4], SIGUSR1); while (handled <= i); }
+    going = 0;
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    printf("%ld\n", sink);
+    return 0;
+}
+C
+sed 's/sink++/__atomic_fetch_add(\&sink, 1, 0)/' threads.c >counted.c
+poetcc -profile -no-pie -O1 counted.c -o counted
+for level in counts cpu; do
+    POET_METERS=calls=$level measured ./counted
+    is "calls=$level: calls of four threads, with those of handlers that come in between" \
+        "$(awk '$2 ~ /\/f\*?$/ { sum += $3 } END { print sum }' out)" "$(head -n 1 out)"
+    is "calls=$level: each handler is counted, wherever it came" "$(awk '$2 ~ /\/handler$/ { sum += $3 } END { print sum }' out)" 100
+    is "calls=$level: what is called while it is open lands in the outer one" "$(lands_rightly && echo yes)" yes
+    is "calls=$level: nothing is open, nothing was mismatched" \
+        "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+done
+is 'work of threads that run at once is concurrent' "$([ "$(of /work/f 5)" -gt 0 ] && echo yes)" yes
+
+# ---- unusual ways out ----
+cat >ways.cc <<'C'
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <pthread.h>
+#include <unistd.h>
+#include "poet.h"
+#define NOINLINE __attribute__((noinline))
+static jmp_buf back;
+static sigjmp_buf out;
+volatile long sink;
+NOINLINE void next() { sink++; }
+NOINLINE void thrower(int n) { if (n) thrower(n - 1); else throw n; sink++; }
+NOINLINE void catcher() { try { thrower(2); } catch (int) { next(); } }
+NOINLINE void jumper(int n) { if (n) jumper(n - 1); else longjmp(back, 1); sink++; }
+NOINLINE void jumped() { if (!setjmp(back)) jumper(2); next(); }
+NOINLINE void handler(int) { siglongjmp(out, 1); }
+NOINLINE void interrupted() { if (!sigsetjmp(out, 1)) raise(SIGUSR1); next(); }
+NOINLINE void leaver() { pthread_exit(nullptr); }
+NOINLINE void *leaves(void *) { leaver(); return nullptr; }
+NOINLINE void sleeper() { for (;;) pause(); }
+NOINLINE void *cancelled(void *) { sleeper(); return nullptr; }
+NOINLINE void deep(long n) { if (n) deep(n - 1); sink++; }
+NOINLINE void *dives(void *) { deep(1000000); next(); return nullptr; }
+NOINLINE void parts() { POET_SCOPE("outer"); for (int i = 0; i < 3; i++) { POET_SCOPE("inner"); next(); } }
+NOINLINE void ends(int n) { if (n) ends(n - 1); else exit(errno == 77 ? 3 : 4); sink++; }
+int main()
+{
+    struct sigaction sa = {};
+    static char other[65536];
+    stack_t stack = {};
+    stack.ss_sp = other, stack.ss_size = sizeof other;
+    sigaltstack(&stack, nullptr);
+    sa.sa_handler = handler, sa.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &sa, nullptr);
+    for (int i = 0; i < 100; i++) catcher();
+    for (int i = 0; i < 50; i++) jumped();
+    for (int i = 0; i < 5; i++) interrupted();
+    pthread_t t;
+    pthread_create(&t, nullptr, leaves, nullptr);
+    pthread_join(t, nullptr);
+    pthread_create(&t, nullptr, cancelled, nullptr);
+    pthread_cancel(t);
+    pthread_join(t, nullptr);
+    pthread_attr_t large;
+    pthread_attr_init(&large);
+    pthread_attr_setstacksize(&large, 512 << 20);
+    pthread_create(&t, &large, dives, nullptr);
+    pthread_join(t, nullptr);
+    parts();
+    errno = 77;
+    ends(5);
+}
+C
+poetcc++ -profile -no-pie -O1 ways.cc -o ways
+measured ./ways
+is 'its exit code and errno are its own' $? 3
+is 'after an exception the next call has the right caller' "$(of /main/catcher 3) $(of /main/catcher/next 3)" '100 100'
+is 'calls that an exception left were counted' "$(of /main/catcher/thrower 3) $(of '/main/catcher/thrower/thrower*' 3)" '100 200'
+is 'after a longjmp the next call has the right caller' "$(of /main/jumped 3) $(of /main/jumped/next 3)" '50 50'
+is 'and out of a handler on another stack' "$(of /main/interrupted 3) $(of /main/interrupted/next 3)" '5 5'
+is 'calls that were jumped out of have ended' "$(of /main/jumped/jumper 4) $(of '/main/jumped/jumper/jumper*' 4)" '50 100'
+is 'pthread_exit' "$(of /leaves/leaver 3) $(of /leaves/leaver 4)" '1 1'
+is 'a thread that is cancelled' "$(of /cancelled 3) $(of /cancelled 4)" "$(of /cancelled 3) $(of /cancelled 3)"
+is 'a million calls deep: each is counted' "$(of '/dives/deep/deep*' 3)" 1000000
+is 'and the next call has the right caller' "$(of /dives/next 3)" 1
+like 'which is said' "$(grep ' numbers ' out)" '^[0-9]+ numbers 0 983[0-9]+ 0 0$'
+is 'parts that the program names' "$(of '/main/parts/[outer]' 3) $(of '/main/parts/[outer]/[inner]' 3) $(of '/main/parts/[outer]/[inner]/next' 3)" \
+    '1 3 3'
+is 'exit() while calls are open: they are' "$(of '/main/ends/ends*' 3) $(of '/main/ends/ends*' 4)" '5 0'
+is 'but have their times' "$(awk '$2 ~ /main\/ends\/ends/ && $6 > 0 && $9 > 0 { print 1 }' out)" 1
+is 'what is called while it is open lands in the outer one' "$(lands_rightly && echo yes)" yes
+
+# ---- killed ----
+cat >killed.c <<'C'
+#include <signal.h>
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void f(int n) { if (n == 5) kill(getpid(), SIGKILL); sink++; }
+int main(void) { for (int i = 1; ; i++) f(i); }
+C
+poetcc -profile -no-pie -O1 killed.c -o killed
+measured ./killed
+is 'killed in the fifth call: five began, four have ended' "$(of /main/f 3) $(of /main/f 4)" '5 4'
+
+# ---- coroutines ----
+cat >coroutines.c <<'C'
+#include "spin.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <ucontext.h>
+static __thread ucontext_t here, a, b;
+__attribute__((noinline)) void fred_yields(void) { swapcontext(&a, &here); }
+__attribute__((noinline)) void mary_yields(void) { swapcontext(&b, &here); }
+void fred(void) { for (int i = 0; i < 5; i++) { spin(2); fred_yields(); } }
+void mary(void) { for (int i = 0; i < 5; i++) { spin(1); mary_yields(); } }
+__attribute__((noinline)) void turn(void) { swapcontext(&here, &a); swapcontext(&here, &b); }
+NI void begin(ucontext_t *c, void (*function)(void))
+{
+    getcontext(c);
+    c->uc_stack.ss_sp = malloc(65536);
+    c->uc_stack.ss_size = 65536;
+    c->uc_link = &here;
+    makecontext(c, function, 0);
+}
+void *work(void *p) { begin(&a, fred); begin(&b, mary); for (int i = 0; i < 5; i++) turn(); return p; }
+int main(void)
+{
+    pthread_t t[10];
+    for (int i = 0; i < 10; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 10; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -profile -no-pie -O1 coroutines.c -o coroutines
+POET_CLOCK=monotonic measured ./coroutines
+is 'each stretch of a coroutine is a call of its function, under the root of the thread' \
+    "$(awk '$2 == "/fred" || $2 == "/mary" || $2 == "/work/turn" { print $2, $3 }' out | sort | uniq -c | tr -s ' \n' ' ')" \
+    ' 10 /fred 5 10 /mary 5 10 /work/turn 5 '
+between 'one runs 2 ms a stretch' "$(of /fred 7)" 99000000 104000000
+between 'the other one 1 ms' "$(of /mary 7)" 49000000 54000000
+is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+
+# ---- waiting, events, and children ----
+cat >waits.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static sem_t s;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void waiter(void) { sem_wait(&s); }
+__attribute__((noinline)) void locker(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+__attribute__((noinline)) void child(void) {}
+void *work(void *p) { waiter(); locker(); return p; }
+int main(void)
+{
+    pthread_t t;
+    sem_init(&s, 0, 0);
+    pthread_create(&t, 0, work, 0);
+    usleep(100000);
+    sem_post(&s);
+    pthread_join(t, 0);
+    pid_t pid = fork();
+    if (pid == 0) { child(); _exit(0); }
+    waitpid(pid, 0, 0);
+    return 0;
+}
+C
+poetcc -profile -no-pie -O1 waits.c -o waits
+POET_CLOCK=monotonic measured ./waits
+like 'a wait is a context of its own, below who waits' "$(cat out)" '/work/waiter/wait-[0-9]+ 1 1 '
+is 'its time is real, not of the processor' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
+like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /work/locker$'
+is 'a child writes nothing into the region of its parent' "$(awk '$2 ~ /child/' out)" ''
+
+# ---- on and off while it runs ----
+cat >switched.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#define NI __attribute__((no_instrument_function))
+volatile long sink;
+__attribute__((noinline)) void f(void) { sink++; }
+__attribute__((noinline)) void third(void) { for (int i = 0; i < 500; i++) f(); }
+NI static void ask(const char *what) /* the server switches, and says that it has */
+{
+    fclose(fopen(what, "w"));
+    while (access(what, F_OK) == 0) usleep(1000);
+}
+__attribute__((noinline)) void all(void) { third(); ask("off"); third(); ask("on"); third(); }
+int main(void) { all(); return 0; }
+C
+poetcc -profile -no-pie -O1 switched.c -o switched
+measured ./switched
+is 'what is not wanted for a while is not counted, and then again, with the right callers' \
+    "$(of /main/all 3) $(of /main/all/third 3) $(of /main/all/third/f 3)" '1 2 1000'
+
+# ---- the whole way: a server, its trace, a table ----
+calls_of() { # calls_of TRACE SCOPE ARGUMENT...: how often
+    poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"scope":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
+}
+poetcc -profile -g -O1 arcs.c -o arcs
+POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
+is 'poet calls says how often' "$(for f in f g k r even odd main; do printf '%s ' "$(calls_of arcs.poet $f)"; done)" '1300 1 1 11 6 5 1 '
+cat >piped.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+__attribute__((noinline)) void reader(void) { char c; if (read(ends[0], &c, 1) != 1) _exit(1); }
+void *work(void *p) { reader(); return p; }
+int main(void)
+{
+    pthread_t t;
+    if (pipe(ends)) return 1;
+    pthread_create(&t, 0, work, 0);
+    usleep(100000);
+    if (write(ends[1], "x", 1) != 1) return 1;
+    pthread_join(t, 0);
+    return 0;
+}
+C
+poetcc -profile -processes -g -O1 piped.c -o piped
+POET_OUTPUT=piped.poet POET_QUIET=1 ./piped
+is 'a wait for what a pipe brings is below who reads' "$(poet calls piped.poet --tree | grep -A1 reader | awk '/^    empty/ { print $2 }')" 1
+for implementation in openmpi mpich; do
+    if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
+        skip "no mpicc.$implementation"
+        continue
+    fi
+    cat >late.c <<'C'
+#include <mpi.h>
+#include <unistd.h>
+__attribute__((noinline)) void receiver(void) { int x; MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+__attribute__((noinline)) void sender(void) { int x = 1; usleep(100000); MPI_Send(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD); }
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) receiver(); else sender();
+    MPI_Finalize();
+    return 0;
+}
+C
+    CC=mpicc.$implementation poetcc -profile -g -O1 late.c -o late
+    rm -f late.poet
+    as_root=
+    [ $implementation = openmpi ] && as_root='--allow-run-as-root --oversubscribe'
+    # shellcheck disable=SC2086
+    POET_OUTPUT=late.poet POET_QUIET=1 timeout 60 mpirun.$implementation $as_root -n 2 ./late >mpi.log 2>&1
+    like "$implementation: so is one for a message" "$(poet calls late.poet --tree | grep -A1 receiver)" '^ +recv +1 '
+done
+done_testing

@@ -1,0 +1,245 @@
+/* Calls that a thread measures, against what they are by definition: a list of the functions that are open. */
+#include "clients/trace/measure/frames.h"
+#include "clients/trace/measure/region.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- what libpoet has elsewhere: a clock that is ours ---- */
+
+static uint64_t ticks = 1000;
+_Atomic bool clock_ticks;
+_Atomic uint32_t threads_running = 1;
+uint64_t clock_instead(uint32_t unit) { return ticks; }
+uint64_t clock_now(void) { return ticks; }
+
+#define FUNCTIONS 7u
+#define DEEP 64u
+
+static struct measured *begin(void)
+{
+    struct measured *m = calloc(1, sizeof *m);
+    m->head =
+        mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    m->next = 1;
+    m->gap = UINT64_MAX >> 1;
+    atomic_store(&m->head->contexts, 1);
+    atomic_store(&m->head->depth, 1);
+    contexts_of(m)[0].open = 1;
+    frames_of(m)[0] = (struct region_frame){.stack = OUTERMOST, .began = ticks, .ran = ticks};
+    return m;
+}
+
+static void end(struct measured *m)
+{
+    munmap(m->head, REGION_MAP_BYTES);
+    free(m);
+}
+
+/* ---- the same by definition ---- */
+
+struct model {
+    unsigned depth, open[DEEP]; /* functions, from 1 */
+    uint64_t stack[DEEP];
+    char path[DEEP][DEEP * 2]; /* where each is counted */
+    char lands[DEEP][DEEP * 2]; /* below what its calls are */
+    uint64_t real[FUNCTIONS + 1], own[FUNCTIONS + 1]; /* of 0: the thread itself */
+    struct counted {
+        char path[DEEP * 2];
+        uint64_t calls;
+    } counted[4096];
+    unsigned paths;
+};
+
+static void pass(struct model *o, uint64_t time)
+{
+    bool seen[FUNCTIONS + 1] = {false};
+    for (unsigned i = 0; i < o->depth; i++)
+        if (!seen[o->open[i]]) {
+            seen[o->open[i]] = true;
+            o->real[o->open[i]] += time;
+        }
+    o->own[o->depth ? o->open[o->depth - 1] : 0] += time;
+    ticks += time;
+}
+
+static void count(struct model *o, const char *path)
+{
+    unsigned i = 0;
+    while (i < o->paths && strcmp(o->counted[i].path, path) != 0)
+        i++;
+    assert_true(i < 4096);
+    if (i == o->paths)
+        strcpy(o->counted[o->paths++].path, path);
+    o->counted[i].calls++;
+}
+
+static void call(struct measured *m, struct model *o, unsigned function)
+{
+    const char *up = o->depth ? o->lands[o->depth - 1] : "";
+    char *path = o->path[o->depth], *lands = o->lands[o->depth];
+    snprintf(path, DEEP * 2, "%s/%u", up, function);
+    strcpy(lands, path);
+    char *outer = strstr(up, path + strlen(up));
+    if (outer)
+        snprintf(lands, DEEP * 2, "%.*s", (int)(outer - up) + 2, up);
+    count(o, path);
+    o->stack[o->depth] = (o->depth ? o->stack[o->depth - 1] : 1u << 30) - 256;
+    o->open[o->depth++] = function;
+    frames_enter(m, WANTED_COUNTS | WANTED_REAL, function << 20, SCOPE_FUNCTION,
+                 o->stack[o->depth - 1]);
+}
+
+/* The call at that depth ends; what is in it has ended unseen. */
+static void finish(struct measured *m, struct model *o, unsigned depth)
+{
+    o->depth = depth;
+    frames_exit(m, WANTED_COUNTS | WANTED_REAL, o->open[depth] << 20, o->stack[depth]);
+}
+
+static void path_of(const struct measured *m, uint32_t context, char *path)
+{
+    char below[DEEP * 2] = "";
+    for (uint32_t c = context; c; c = contexts_of(m)[c].parent) {
+        char longer[DEEP * 2 + 12];
+        snprintf(longer, sizeof longer, "/%u%s", (unsigned)(contexts_of(m)[c].function >> 20),
+                 below);
+        snprintf(below, sizeof below, "%.*s", (int)sizeof below - 1, longer);
+    }
+    strcpy(path, below);
+}
+
+static uint64_t calls_at(const struct measured *m, const char *wanted)
+{
+    uint64_t calls = 0;
+    char path[DEEP * 2];
+    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
+        path_of(m, c, path);
+        if (strcmp(path, wanted) == 0)
+            calls += atomic_load(&contexts_of(m)[c].calls);
+    }
+    return calls;
+}
+
+static void compare(struct measured *m, const struct model *o)
+{
+    uint64_t real[FUNCTIONS + 1] = {0}, own[FUNCTIONS + 1] = {0};
+    for (unsigned i = 0; i < o->paths; i++)
+        assert_int_equal(calls_at(m, o->counted[i].path), o->counted[i].calls);
+    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        real[is->function >> 20] += is->lands == c ? atomic_load(&is->real) : 0;
+        own[is->function >> 20] += atomic_load(&is->own);
+        assert_int_equal(atomic_load(&is->calls), atomic_load(&is->ended));
+        assert_true(atomic_load(&is->real_least) <= atomic_load(&is->real_most));
+    }
+    for (unsigned f = 1; f <= FUNCTIONS; f++) {
+        assert_int_equal(real[f], o->real[f]);
+        assert_int_equal(own[f], o->own[f]);
+    }
+    assert_int_equal(atomic_load(&frames_of(m)[0].own), o->own[0]);
+}
+
+static void one_life(bool unseen)
+{
+    static struct model o;
+    struct measured *m = begin();
+    memset(&o, 0, sizeof o);
+    for (int i = 0; i < 2000; i++) {
+        pass(&o, (uint64_t)rand() % 10);
+        if (o.depth < 30 && rand() % 100 < 55)
+            call(m, &o, 1 + (unsigned)rand() % FUNCTIONS);
+        else if (o.depth && (!unseen || rand() % 4))
+            finish(m, &o, o.depth - 1);
+        else if (o.depth) { /* a jump to one of those that are open */
+            o.depth = 1 + (unsigned)rand() % o.depth;
+            frames_cut(m, o.stack[o.depth - 1]);
+        }
+    }
+    while (o.depth)
+        finish(m, &o, o.depth - 1);
+    compare(m, &o);
+    assert_int_equal(atomic_load(&m->head->mismatched), 0);
+    assert_int_equal(atomic_load(&m->head->depth), 1);
+    end(m);
+}
+
+static void calls_are_what_is_open(void **state)
+{
+    for (int i = 0; i < 200; i++)
+        one_life(i % 2);
+}
+
+/* What ends unseen is ended by the end of an outer call, or by the next call that begins further up. */
+static void unseen_ends_come_out(void **state)
+{
+    static struct model o;
+    struct measured *m = begin();
+    memset(&o, 0, sizeof o);
+    call(m, &o, 1);
+    call(m, &o, 2);
+    call(m, &o, 3);
+    finish(m, &o, 0); /* as after an exception through code without ends */
+    call(m, &o, 4);
+    call(m, &o, 5);
+    o.depth = 1;
+    call(m, &o, 6); /* as deep as the one that has ended, no higher: 5 is taken to be open */
+    assert_int_equal(frames_depth(m), 1 + 3);
+    o.depth = 0;
+    call(m, &o, 7); /* where 4 was: it has ended, and all within */
+    assert_int_equal(frames_depth(m), 1 + 2);
+    frames_exit(m, WANTED_COUNTS, 99, o.stack[0]);
+    assert_int_equal(atomic_load(&m->head->mismatched), 1);
+    end(m);
+}
+
+static void what_is_too_deep_is_counted(void **state)
+{
+    struct measured *m = begin();
+    uint64_t top = (uint64_t)1 << 40, n = REGION_FRAMES + 1000;
+    for (uint64_t i = 0; i < n; i++)
+        frames_enter(m, WANTED_COUNTS, 1 << 20, SCOPE_FUNCTION, top - 256 * i);
+    assert_int_equal(atomic_load(&m->head->deep), 1001); /* the thread itself has a frame */
+    for (uint64_t i = n; i-- > 0;)
+        frames_exit(m, WANTED_COUNTS, 1 << 20, top - 256 * i);
+    assert_int_equal(calls_at(m, "/1"), 1);
+    assert_int_equal(calls_at(m, "/1/1"), n - 1);
+    assert_int_equal(frames_depth(m), 1);
+    assert_int_equal(atomic_load(&m->head->mismatched), 0);
+    end(m);
+}
+
+/* Where there is no more room for contexts, calls are counted below their caller as others. */
+static void what_finds_no_room_is_other(void **state)
+{
+    struct measured *m = begin();
+    uint64_t top = (uint64_t)1 << 40, n = REGION_CONTEXTS, calls = 0, others = 0;
+    for (uint64_t f = 1; f <= n; f++) {
+        frames_enter(m, WANTED_COUNTS, f << 20, SCOPE_FUNCTION, top);
+        frames_exit(m, WANTED_COUNTS, f << 20, top);
+    }
+    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        calls += atomic_load(&is->calls);
+        others += is->scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
+    }
+    assert_int_equal(calls, n);
+    assert_int_equal(others, atomic_load(&m->head->folded));
+    assert_true(others > 0);
+    end(m);
+}
+
+int main(void)
+{
+    srand(7);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_what_is_open),
+        cmocka_unit_test(unseen_ends_come_out),
+        cmocka_unit_test(what_is_too_deep_is_counted),
+        cmocka_unit_test(what_finds_no_room_is_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
