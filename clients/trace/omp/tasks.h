@@ -1,0 +1,75 @@
+/* Tasks: who made them, who runs them, and who waits for their ends.
+ *
+ * A task is made by another (each member of a team begins as one), which counts it: the keys by which its spawn,
+ * run and end meet follow from that count, so nothing is kept of a task that is under way but what travels with it.
+ * It runs on some thread of the team, between two events of that. */
+#ifndef CLIENTS_TRACE_OMP_TASKS_H
+#define CLIENTS_TRACE_OMP_TASKS_H
+
+#include "clients/trace/omp/events.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct group; /* a taskgroup */
+struct depends; /* what the children of a task depend on */
+
+/* What makes tasks, and waits for them, on one thread. */
+struct frame {
+    uint64_t id;
+    uint32_t made, awaited; /* children; those of them that were waited for */
+    struct group *group;
+    struct depends *depends;
+    bool doubtful; /* a child ends when somebody says so, out of sight */
+    enum event waits_by; /* where it waits, and may run others meanwhile, */
+    bool waits;          /*   if it does */
+    poet_line_t waits_for;
+    const void *waits_at;
+};
+
+/* A task that was made. */
+struct task {
+    uint64_t id;
+    uint64_t spawned_by; /* what its spawn is found by: its own id, but of those of a loop, which have one together */
+    struct group *group;
+    uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
+    uint32_t before_count;
+    bool told; /* its spawn was recorded */
+    bool doubtful; /* it may depend on more */
+};
+
+/* What a task says of a place that it depends on. */
+enum dependence { DEPEND_READS, DEPEND_WRITES, DEPEND_UNCLEAR };
+
+uint64_t frame_unique(void); /* an id for a frame that is no task's */
+/* The calling thread is in it, till frame_end(), with what frame_begin() gave. */
+struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group);
+void frame_end(struct frame *frame, struct frame *outer);
+void frame_waits(enum event by, poet_line_t line, const void *site); /* here, from now on */
+void frame_goes_on(void);
+
+/* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
+void task_make(struct task *task, bool detached);
+void task_depends(struct task *task, const void *place, enum dependence how);
+void task_spawn(struct task *task, const void *site);
+/* It runs here, in `frame`. */
+struct frame *task_run(struct task *task, struct frame *frame, const void *body);
+void task_ran(const struct task *task, struct frame *frame, struct frame *outer, const void *body);
+
+/* Waiting for children; whether there is anything to tell, and afterwards. */
+bool taskwait_begin(const void *site);
+void taskwait_end(const void *site);
+/* For those alone that a task would depend on that is like this one, which is none. */
+bool taskwait_like(struct task *like);
+void taskwait_for_begin(const void *site);
+void taskwait_for_end(struct task *like, const void *site);
+
+void taskgroup_begin(void);
+bool taskgroup_waits(bool anyway, const void *site); /* false: there are no tasks in it, unless `anyway` */
+void taskgroup_end(bool waited, const void *site);
+
+#pragma GCC visibility pop
+#endif
