@@ -123,6 +123,7 @@ void task_spawn(struct task *task, const void *site)
 struct frame *task_run(struct task *task, struct frame *frame, const void *body)
 {
     int saved = errno;
+    barrier_late(member_now());
     struct frame *outer = frame_begin(frame, task->id, task->group);
     uint64_t alone = spawn_key(task->spawned_by), *keys = &alone;
     uint32_t count = task->told;

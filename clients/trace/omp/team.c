@@ -170,6 +170,8 @@ void barrier_reach(struct member *m, const void *site)
     if (!recorded)
         not_recorded(m);
     frame_waits(EVENT_reach, m->team->line, site);
+    m->inside = true;
+    m->inside_at = site;
     errno = saved;
 }
 
@@ -186,15 +188,31 @@ static void follow_all(struct member *m, bool known, const void *site)
     free(keys);
 }
 
+static void somebody_passed(struct team *t, uint64_t barrier)
+{
+    uint64_t before = atomic_load(&t->passed);
+    while (before < barrier && !atomic_compare_exchange_weak(&t->passed, &before, barrier))
+        ;
+}
+
+void barrier_late(struct member *m)
+{
+    if (m && m->inside && atomic_load(&m->team->passed) >= m->barriers)
+        barrier_through(m, false, m->inside_at);
+}
+
 void barrier_through(struct member *m, bool cancelled, const void *site)
 {
     int saved = errno;
-    if (!meets(m))
+    if (!meets(m) || !m->inside)
         return;
     struct team *t = m->team;
     uint32_t size = atomic_load(&t->size);
     bool known = m->barriers < atomic_load(&t->unmet) && size <= GROUP_MOST;
+    m->inside = false;
     frame_goes_on();
+    if (!cancelled)
+        somebody_passed(t, m->barriers);
     if (cancelled)
         note(EVENT_stopped, t->line, POET_DOUBT_THREAD, site);
     else if (t->cancellable)
@@ -212,6 +230,7 @@ void barrier_not_yet(struct member *m, const void *site)
     if (!meets(m))
         return;
     m->barriers--;
+    m->inside = false;
     frame_goes_on();
     note(EVENT_chosen, m->team->line, 0, site);
 }

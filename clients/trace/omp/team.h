@@ -29,6 +29,7 @@ struct team {
     bool followed;          /* its begin was recorded */
     bool cancellable;       /* members may leave barriers without having met */
     _Atomic uint32_t size;  /* 0: nobody has begun yet */
+    _Atomic uint64_t passed; /* the last barrier that somebody is known to have passed */
     _Atomic uint64_t unmet; /* from this barrier on not all members are recorded */
     _Atomic uint32_t done;  /* members who told their end by a message */
     _Atomic bool tasks;     /* it has made tasks */
@@ -47,6 +48,8 @@ struct member {
     struct frame *outer_frame;
     uint64_t barriers, loops; /* that it has come to the end of */
     uint32_t number;
+    bool inside; /* it is in a barrier, */
+    const void *inside_at;
     bool over; /* it has met the others at the end */
 };
 
@@ -67,6 +70,9 @@ void member_end(struct member *member);
 /* A barrier, explicit or at the end of a construct: right before, and right after it. */
 void barrier_reach(struct member *member, const void *site);
 void barrier_through(struct member *member, bool cancelled, const void *site);
+/* Who is still in a barrier that others have passed may run tasks that these made since: before it does that, it is
+ * through as well. */
+void barrier_late(struct member *member);
 void barrier_not_yet(struct member *member, const void *site); /* it was let go on at once, to come again */
 
 #pragma GCC visibility pop
