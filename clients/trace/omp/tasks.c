@@ -78,6 +78,17 @@ void frame_waits(enum event by, poet_line_t line, const void *site)
 
 void frame_goes_on(void) { here()->waits = false; }
 
+bool frame_is_waiting(enum event by) { return here()->waits && here()->waits_by == by; }
+
+struct frame *frame_resume(struct frame *frame)
+{
+    struct frame *before = now;
+    now = frame;
+    return before;
+}
+
+void tasks_untold(void) { atomic_store(&untold, true); }
+
 /* ---- one task ---- */
 
 void task_make(struct task *task, bool detached)
@@ -157,7 +168,7 @@ void task_ran(const struct task *task, struct frame *frame, struct frame *outer,
 {
     int saved = errno;
     if (!note_send(EVENT_ran, 0, end_key(task->id), body))
-        atomic_store(&untold, true);
+        tasks_untold();
     if (task->group)
         tell_group(task->group, task->id);
     frame_end(frame, outer);

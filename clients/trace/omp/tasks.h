@@ -50,6 +50,9 @@ struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group)
 void frame_end(struct frame *frame, struct frame *outer);
 void frame_waits(enum event by, poet_line_t line, const void *site); /* here, from now on */
 void frame_goes_on(void);
+bool frame_is_waiting(enum event by);
+/* The thread goes on in another one that had begun; gives the one that it was in. */
+struct frame *frame_resume(struct frame *frame);
 
 /* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
 void task_make(struct task *task, bool detached);
@@ -58,6 +61,9 @@ void task_spawn(struct task *task, const void *site);
 /* It runs here, in `frame`. */
 struct frame *task_run(struct task *task, struct frame *frame, const void *body);
 void task_ran(const struct task *task, struct frame *frame, struct frame *outer, const void *body);
+
+/* An end is out of sight: whoever waits for tasks from now on cannot say for which. */
+void tasks_untold(void);
 
 /* Waiting for children; whether there is anything to tell, and afterwards. */
 bool taskwait_begin(const void *site);
