@@ -8,12 +8,18 @@
 #define BUCKETS 64u
 #define BEFORE_MOST 4000u
 
+struct list { /* of keys */
+    uint64_t *keys;
+    uint32_t count, room;
+};
+
+/* Tasks that do alike with a place one after the other are a group: readers, or members of a set; a writer is one by
+ * itself.  Who is in a group comes after all of the group before it. */
 struct place {
     const void *address;
     struct place *next;
-    uint64_t writer; /* the last one; 0: none */
-    uint64_t *readers; /* since then */
-    uint32_t reader_count, reader_room;
+    struct list before, group;
+    enum dependence how;
 };
 
 struct depends {
@@ -27,7 +33,8 @@ void depends_forget(struct depends *d)
     for (unsigned i = 0; d && i < BUCKETS; i++) {
         for (struct place *p = d->buckets[i], *next; p; p = next) {
             next = p->next;
-            free(p->readers);
+            free(p->before.keys);
+            free(p->group.keys);
             free(p);
         }
         d->buckets[i] = NULL;
@@ -74,32 +81,45 @@ static bool add(uint64_t **list, uint32_t *count, uint64_t key, uint64_t task)
     return true;
 }
 
-static bool add_reader(struct place *p, uint64_t task)
+static bool join(struct list *group, uint64_t task)
 {
-    if (p->reader_count == p->reader_room) {
-        uint32_t room = p->reader_room ? 2 * p->reader_room : 4;
-        uint64_t *more = realloc(p->readers, room * sizeof *more);
+    if (group->count == group->room) {
+        uint32_t room = group->room ? 2 * group->room : 4;
+        uint64_t *more = realloc(group->keys, room * sizeof *more);
         if (!more)
             return false;
-        p->readers = more;
-        p->reader_room = room;
+        group->keys = more;
+        group->room = room;
     }
-    p->readers[p->reader_count++] = task;
+    group->keys[group->count++] = task;
     return true;
 }
 
-bool depends_on(struct depends *d, const void *address, bool writes, uint64_t task,
+static void next_group(struct place *p, enum dependence how)
+{
+    struct list was = p->before;
+    p->before = p->group;
+    p->group = was;
+    p->group.count = 0;
+    p->how = how;
+}
+
+bool depends_on(struct depends *d, const void *address, enum dependence how, uint64_t task,
                 uint64_t **before, uint32_t *count)
 {
     struct place *p = d ? find(d, address) : NULL;
-    bool all = p && add(before, count, p->writer, task);
-    for (uint32_t i = 0; p && writes && i < p->reader_count; i++)
-        all &= add(before, count, p->readers[i], task);
-    if (!p || !task)
+    if (!p)
+        return false;
+    bool alone = task && p->group.count == 1 && p->group.keys[0] == task;
+    bool joins = p->group.count && p->how == how && how != DEPEND_WRITES;
+    const struct list *earlier = joins ? &p->before : &p->group;
+    bool all = true;
+    for (uint32_t i = 0; i < earlier->count; i++)
+        all &= add(before, count, earlier->keys[i], task);
+    if (!task || (alone && how == DEPEND_READS))
         return all;
-    if (!writes)
-        return p->writer == task || (add_reader(p, task) && all);
-    p->writer = task;
-    p->reader_count = 0;
-    return all;
+    if (!joins && p->group.count)
+        next_group(p, how);
+    p->how = how;
+    return join(&p->group, task) && all;
 }

@@ -4,7 +4,10 @@
 
 #include "clients/trace/poet.h"
 
+#include <stddef.h>
+
 struct region {
+    void *reductions; /* of tasks: the first thing that libgomp looks for, where there are some */
     struct team team;
     void (*body)(void *);
     void *data;
@@ -44,7 +47,7 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
 }
 
 /* With no runtime to be found the region has one member. */
-#define PARALLEL(type, name, before, parameters, given, after)                                     \
+#define PARALLEL(type, name, first, before, parameters, given, after)                              \
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters);       \
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters)        \
     {                                                                                              \
@@ -55,6 +58,7 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
         if (!call || !can_follow(SITE))                                                            \
             return call ? call(body, data, threads GIVEN given) : (type)(body(data), 0);           \
         begin(&r, body, data, SITE);                                                               \
+        r.reductions = first;                                                                      \
         before call(run, &r, threads GIVEN given);                                                 \
         team_end(&r.team, SITE);                                                                   \
         after;                                                                                     \
@@ -62,18 +66,18 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
 #define PARAMETERS(...) , ##__VA_ARGS__
 #define GIVEN(...) , ##__VA_ARGS__
 
-PARALLEL(void, GOMP_parallel, , (unsigned flags), (flags), )
-PARALLEL(unsigned, GOMP_parallel_reductions, unsigned result =, (unsigned flags), (flags),
-         return result)
-PARALLEL(void, GOMP_parallel_sections, , (unsigned count, unsigned flags), (count, flags), )
+PARALLEL(void, GOMP_parallel, NULL, , (unsigned flags), (flags), )
+PARALLEL(unsigned, GOMP_parallel_reductions, *(void **)data, unsigned result =, (unsigned flags),
+         (flags), return result)
+PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
 
 #define LOOP(name)                                                                                 \
-    PARALLEL(void, GOMP_parallel_loop_##name, ,                                                    \
+    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                                    \
              (long start, long end, long step, long chunk, unsigned flags),                        \
              (start, end, step, chunk, flags), )
 #define LOOP_AT_RUNTIME(name)                                                                      \
-    PARALLEL(void, GOMP_parallel_loop_##name, , (long start, long end, long step, unsigned flags), \
-             (start, end, step, flags), )
+    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                              \
+             (long start, long end, long step, unsigned flags), (start, end, step, flags), )
 LOOP(static)
 LOOP(dynamic)
 LOOP(guided)

@@ -80,9 +80,10 @@ static void depend_by_object(struct task *task, void *const *object)
 {
     uintptr_t how = (uintptr_t)object[1];
     task_depends(task, object[0],
-                 how == OBJECT_IN       ? DEPEND_READS
-                 : how <= OBJECT_MUTEX  ? DEPEND_WRITES
-                                        : DEPEND_UNCLEAR);
+                 how == OBJECT_IN      ? DEPEND_READS
+                 : how <= OBJECT_MUTEX ? DEPEND_WRITES
+                                       : DEPEND_IN_SET,
+                 how > OBJECT_INOUTSET);
 }
 
 /* Two forms: how many, how many of them are written, and the places; or 0, how many in all, how many are written,
@@ -99,7 +100,7 @@ static void depend(struct task *task, void *const *list)
     }
     for (uintptr_t i = 0; i < count; i++)
         if (i < read)
-            task_depends(task, places[i], i < written ? DEPEND_WRITES : DEPEND_READS);
+            task_depends(task, places[i], i < written ? DEPEND_WRITES : DEPEND_READS, false);
         else
             depend_by_object(task, places[i]);
 }

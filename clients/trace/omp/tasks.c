@@ -2,7 +2,6 @@
 #include "clients/trace/omp/tasks.h"
 
 #include "clients/trace/mix.h"
-#include "clients/trace/omp/depends.h"
 #include "clients/trace/omp/team.h"
 
 #include <errno.h>
@@ -110,14 +109,14 @@ void task_make(struct task *task, bool detached)
         atomic_store(&m->team->doubtful, true);
 }
 
-void task_depends(struct task *task, const void *place, enum dependence how)
+void task_depends(struct task *task, const void *place, enum dependence how, bool unclear)
 {
     struct frame *f = here();
-    if (how == DEPEND_UNCLEAR || may_vanish())
+    if (unclear || may_vanish())
         task->doubtful = true;
     if (!f->depends)
         f->depends = depends_new();
-    if (!depends_on(f->depends, place, how != DEPEND_READS, task->id ? end_key(task->id) : 0,
+    if (!depends_on(f->depends, place, how, task->id ? end_key(task->id) : 0,
                     &task->before,
                     &task->before_count))
         task->doubtful = true;

@@ -6,6 +6,7 @@
 #ifndef CLIENTS_TRACE_OMP_TASKS_H
 #define CLIENTS_TRACE_OMP_TASKS_H
 
+#include "clients/trace/omp/depends.h"
 #include "clients/trace/omp/events.h"
 
 #include <stdatomic.h>
@@ -15,7 +16,6 @@
 #pragma GCC visibility push(hidden)
 
 struct group; /* a taskgroup */
-struct depends; /* what the children of a task depend on */
 
 /* What makes tasks, and waits for them, on one thread. */
 struct frame {
@@ -41,9 +41,6 @@ struct task {
     bool doubtful; /* it may depend on more */
 };
 
-/* What a task says of a place that it depends on. */
-enum dependence { DEPEND_READS, DEPEND_WRITES, DEPEND_UNCLEAR };
-
 uint64_t frame_unique(void); /* an id for a frame that is no task's */
 /* The calling thread is in it, till frame_end(), with what frame_begin() gave. */
 struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group);
@@ -56,7 +53,8 @@ struct frame *frame_resume(struct frame *frame);
 
 /* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
 void task_make(struct task *task, bool detached);
-void task_depends(struct task *task, const void *place, enum dependence how);
+/* unclear: it may come after more than that. */
+void task_depends(struct task *task, const void *place, enum dependence how, bool unclear);
 void task_spawn(struct task *task, const void *site);
 /* It runs here, in `frame`. */
 struct frame *task_run(struct task *task, struct frame *frame, const void *body);

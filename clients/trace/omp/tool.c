@@ -169,9 +169,10 @@ static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int co
     for (int i = 0; k && k->explicit && i < count; i++) {
         int how = list[i].dependence_type;
         task_depends(&k->own.task, list[i].variable.ptr,
-                     how == ompt_dependence_type_in                ? DEPEND_READS
-                     : how <= ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
-                                                                 : DEPEND_UNCLEAR);
+                     how == ompt_dependence_type_in             ? DEPEND_READS
+                     : how < ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
+                                                                : DEPEND_IN_SET,
+                     how == ompt_dependence_type_mutexinoutset);
     }
 }
 
