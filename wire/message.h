@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 4u          /* of viewers and servers: the same */
+#define WIRE_VERSION 5u          /* of viewers and servers: the same */
 #define WIRE_VERSION_PROGRAM                                                                       \
     1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS                                                                            \
@@ -47,6 +47,8 @@
     M(18, SENT)   /* whether all that was recorded is sent */                    \
     M(19, REPORT) /* when the run has ended, a report of it is wanted */         \
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
+    M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
+    M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

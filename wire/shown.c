@@ -70,6 +70,7 @@ void put_event(struct out *out, const struct shown_event *event)
     put_u32(out, event->thread);
     put_u32(out, event->process);
     put_u64(out, event->site);
+    put_u32(out, event->context);
     put_u64(out, event->group);
     put_presences(out, event->in);
     put_u32(out, (uint32_t)event->column);
@@ -101,6 +102,7 @@ void get_event(struct in *in, struct shown_event *event)
     event->thread = get_u32(in);
     event->process = get_u32(in);
     event->site = get_u64(in);
+    event->context = get_u32(in);
     event->group = get_u64(in);
     event->in = get_presences(in);
     event->column = (int32_t)get_u32(in);

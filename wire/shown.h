@@ -34,6 +34,7 @@ struct shown_event {
     uint32_t about, thread; /* lines, 0 none */
     uint32_t process;       /* of the site */
     uint64_t site;          /* address, 0 none */
+    uint32_t context;       /* of its thread (wire/region.h), 0: not known */
     uint64_t group;         /* 0 none: members of a group share it */
     struct ref *partners;   /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
     uint32_t partner_count;

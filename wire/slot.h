@@ -14,10 +14,12 @@
 #ifndef WIRE_SLOT_H
 #define WIRE_SLOT_H
 
+#include "wire/event.h"
 #include "wire/limits.h"
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +38,7 @@
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_STREAM                                                                                \
     0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
+#define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
 /* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
  * told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12
@@ -66,6 +69,13 @@ struct step {
     uint16_t type_a, type_b;
     uint32_t flags;
 };
+
+/* Elsewhere `count` is taken. */
+static inline bool slot_bears_context(const struct slot *slot)
+{
+    return slot->flags & SLOT_CONTEXT && !(slot->flags & SLOT_KEYED) &&
+           (slot->shape >= SHAPE_COMPOUND || (slot->flags & SLOT_RELATION) != RELATION_GROUP);
+}
 
 static inline uint64_t slot_follow(uint32_t payload_bytes)
 {
@@ -103,6 +113,8 @@ struct queue_head {
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
     _Atomic uint32_t moved; /* counts how often tail was stored */
+    _Atomic uint32_t wanted; /* WANTED_ bits (wire/region.h); first what the thread begins with */
+    uint32_t tid; /* the system's number of the thread, as the program sees it; 0: not known */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 

@@ -62,6 +62,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_CLOSE(F)                                                                              \
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
+#define TOLD_REGION(F) F(u32, thread) /* whose it is; its descriptor comes with it */
+
 #define TOLD(M)                                                                                    \
     M(line, TOLD_LINE)                                                                             \
     M(module, TOLD_MODULE)                                                                         \
@@ -74,7 +76,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(unseen, TOLD_UNSEEN)                                                                         \
     M(report, TOLD_REPORT)                                                                         \
     M(sent, TOLD_SENT)                                                                             \
-    M(close, TOLD_CLOSE)
+    M(close, TOLD_CLOSE)                                                                           \
+    M(region, TOLD_REGION)
 
 /* the types of fields */
 typedef uint8_t told_u8;

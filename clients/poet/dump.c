@@ -73,6 +73,7 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     json_object_object_add(o, "about", line_json(e->about));
     json_object_object_add(o, "thread", line_json(e->thread));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    json_object_object_add(o, "context", e->context ? json_object_new_int64(e->context) : NULL);
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);

@@ -54,6 +54,16 @@ static struct list partners_of(const struct run *run, uint64_t position, const s
     return partners.list;
 }
 
+static void show_site(const struct run *run, uint32_t number, struct shown_event *shown)
+{
+    if (!number || number > run->site_count)
+        return;
+    const struct site *site = &run->site_list[number - 1];
+    shown->process = site->process;
+    shown->site = site->address;
+    shown->context = site->context;
+}
+
 static void add_texts(const struct run *run, struct shown_event *shown)
 {
     const struct run_text *t = run_texts(run, shown->at);
@@ -80,10 +90,7 @@ struct shown_event show(const struct run *run, uint64_t position)
     named_note(e.line);
     named_note(e.about);
     named_note(e.thread);
-    if (e.site && e.site <= run->site_count) {
-        s.process = run->site_list[e.site - 1].process;
-        s.site = run->site_list[e.site - 1].address;
-    }
+    show_site(run, e.site, &s);
     if (e.relation == RELATION_GROUP)
         s.group = e.point + 1;
     struct list partners = partners_of(run, position, &e), after = {0};
@@ -120,10 +127,7 @@ struct shown_event show_pending(const struct run *run, const struct arrival *a)
     named_note(a->at.line);
     named_note(a->about);
     named_note(a->thread);
-    if (a->site) {
-        s.process = run->site_list[a->site - 1].process;
-        s.site = run->site_list[a->site - 1].address;
-    }
+    show_site(run, a->site, &s);
     struct list partners = {0};
     for (uint32_t i = 0; i < a->partner_count && a->relation != RELATION_ORDER; i++)
         list_add(&partners, a->partners[i]);

@@ -19,6 +19,8 @@
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
+#define SITE_WITHIN                                                                                \
+    0x80000000u /* with the process of a site: the calls that led to it are told, too */
 #define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as brief.h says */
 #define THREAD_DOUBT_SHIFT 28 /* with a thread's session: what its next event may follow besides */
 
@@ -108,8 +110,13 @@ static void put_news(struct run *run)
     put_bytes(&out, s->facts.data, s->facts.size);
     put_u32(&out, (uint32_t)(run->site_count - s->sites));
     for (; s->sites < run->site_count; s->sites++) {
-        put_u32(&out, run->site_list[s->sites].process);
-        put_u64(&out, run->site_list[s->sites].address);
+        const struct site *site = &run->site_list[s->sites];
+        put_u32(&out, site->process | (site->thread ? SITE_WITHIN : 0));
+        put_u64(&out, site->address);
+        if (site->thread) {
+            put_u32(&out, site->thread);
+            put_u32(&out, site->context);
+        }
     }
     put_bytes(&out, s->texts.data, s->texts.size);
     s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
@@ -412,9 +419,13 @@ bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, s
         return false;
     for (uint32_t n = get_u32(&in); n && !in.error; n--) {
         uint32_t process = get_u32(&in);
-        uint64_t address = get_u64(&in);
+        struct site site = {.process = process & ~SITE_WITHIN, .address = get_u64(&in)};
+        if (process & SITE_WITHIN) {
+            site.thread = get_u32(&in);
+            site.context = get_u32(&in);
+        }
         if (!in.error)
-            run_site(run, process, address);
+            run_site(run, site);
     }
     while (in_left(&in)) {
         struct ref at = get_ref(&in);

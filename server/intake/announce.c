@@ -1,6 +1,8 @@
 /* Messages that teach a session what later ones rely on. */
 #define _GNU_SOURCE
 #include "server/intake/announce.h"
+
+#include "server/intake/used.h"
 #include "wire/text.h"
 #include "wire/told.h"
 
@@ -384,7 +386,8 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
-        type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT)
+        type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
+        type == MESSAGE_USAGE)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -426,6 +429,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return read_unseen(session, in);
     case MESSAGE_SENT:
         return read_sent(session, in);
+    case MESSAGE_USAGE:
+        return used_read(session, in);
     default:
         in_fail(in, "is no message of a program");
         return false;

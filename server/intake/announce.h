@@ -43,6 +43,7 @@ struct session {
     struct map far_lines; /* for the others */
     struct recent_site {
         uint64_t address;
+        uint32_t thread, context; /* run.h */
         uint32_t site;
     } sites[SITE_CACHE];
     struct map threads; /* code of own line -> struct thread_state */

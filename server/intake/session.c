@@ -39,13 +39,22 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
     return session;
 }
 
-static uint32_t site_of(struct session *session, uint64_t address)
+/* From where a record was made: with the calls that led there, where it bears them. */
+static uint32_t site_of(struct session *session, uint32_t thread, const struct slot *slot)
 {
-    struct recent_site *recent = &session->sites[(address >> 1) % SITE_CACHE];
-    if (recent->address != address) {
-        recent->site = run_site(session->run, session->process, address);
-        recent->address = address;
-    }
+    bool within = slot_bears_context(slot);
+    struct site site = {.process = session->process,
+                        .thread = within ? thread : 0,
+                        .address = slot->site,
+                        .context = within ? slot->count : 0};
+    struct recent_site *recent =
+        &session->sites[((site.address >> 1) + site.context + site.thread) % SITE_CACHE];
+    if (recent->address != site.address || recent->thread != site.thread ||
+        recent->context != site.context)
+        *recent = (struct recent_site){.address = site.address,
+                                       .thread = site.thread,
+                                       .context = site.context,
+                                       .site = run_site(session->run, site)};
     return recent->site;
 }
 
@@ -213,10 +222,11 @@ static void add_payload_text(struct session *session, const struct slot *slot, s
 static bool accept_record(struct session *session, struct thread_state *state, uint32_t thread,
                           const struct slot *slot, const char **error)
 {
+    uint32_t own = session_line(session, thread);
     struct arrival base = {.at = {session_line(session, slot->line_a), slot->number_a},
                            .about = session_line(session, slot->about),
-                           .thread = session_line(session, thread),
-                           .site = site_of(session, slot->site),
+                           .thread = own,
+                           .site = site_of(session, own, slot),
                            .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
                            .batch = session->batch,
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};

@@ -57,6 +57,7 @@ struct peer {
     unsigned wrong_kind; /* of the message */
     bool shares; /* it has queues, or had */
     bool woken; /* a queue fills up */
+    struct watch *watch; /* of watching.c alone; NULL: nobody can look at it from here */
     /* a viewer */
     struct run *run;
     struct known known;

@@ -7,6 +7,7 @@
 #include "server/intake/queue.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
+#include "server/peers/watching.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
@@ -87,6 +88,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     taker_leave(taker);
     if (!fits)
         peer_refuse(peer, "%s: %s", run->file, strerror(e));
+    else
+        watching_begin(peer, hello->pid);
     return fits;
 }
 
@@ -463,6 +466,7 @@ static void gone(struct peer *peer)
     struct losses losses = {0};
     const struct session *session = session_of(peer);
     drain_last(peer);
+    watching_end(peer);
     struct taker *taker = enter(peer);
     count_untaken(peer, session, &losses);
     if (peer->stalled && session)

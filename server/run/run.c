@@ -8,6 +8,7 @@
 #include "server/run/astray.h"
 #include "server/run/clocks.h"
 #include "server/run/places.h"
+#include "server/run/usage.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -265,6 +266,7 @@ void run_free(struct run *run)
     if (run->basis)
         run->basis_free(run->basis);
     places_free(run->places);
+    usage_free(run->usage);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);
@@ -402,18 +404,27 @@ const struct run_text *run_texts(const struct run *run, struct ref at)
     return run->text_count ? map_get(&run->texts, at.line, at.number) : NULL;
 }
 
-uint32_t run_site(struct run *run, uint32_t process, uint64_t address)
+static uint32_t numbered_site(struct run *run, uint64_t high, uint64_t low, struct site site)
 {
-    if (!address)
-        return 0;
-    uint32_t site = (uint32_t)(uintptr_t)map_get(&run->sites, process, address);
-    if (site)
-        return site;
+    uint32_t known = (uint32_t)(uintptr_t)map_get(&run->sites, high, low);
+    if (known)
+        return known;
     run->site_list =
         grow(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
-    run->site_list[run->site_count++] = (struct site){process, address};
-    map_put(&run->sites, process, address, (void *)(uintptr_t)run->site_count);
+    run->site_list[run->site_count++] = site;
+    map_put(&run->sites, high, low, (void *)(uintptr_t)run->site_count);
     return (uint32_t)run->site_count;
+}
+
+uint32_t run_site(struct run *run, struct site site)
+{
+    if (!site.address)
+        return 0;
+    uint32_t plain = numbered_site(run, site.process, site.address,
+                                   (struct site){.process = site.process, .address = site.address});
+    /* processes are fewer than 2^32, so that no key is the same as that of a plain one */
+    return site.thread ? numbered_site(run, (uint64_t)plain << 32 | site.thread, site.context, site)
+                       : plain;
 }
 
 void run_patient(struct run *run)

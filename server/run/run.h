@@ -80,7 +80,10 @@ struct run {
     struct map sites;
     struct site {
         uint32_t process;
+        uint32_t
+            thread; /* line of the thread whose context it is; 0: by which calls is not known */
         uint64_t address;
+        uint32_t context; /* wire/region.h */
     } *site_list;
     size_t site_count, site_room;
     struct target **targets;
@@ -100,6 +103,7 @@ struct run {
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
+    struct usage *usage;   /* of usage.c alone; NULL: nothing was said */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);
     struct explained *explained; /* of server/answer/explained.c alone; likewise */
@@ -170,7 +174,8 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
 void run_add_text(struct run *run, struct ref at, const char *text);
 const struct run_text *run_texts(const struct run *run, struct ref at);
-uint32_t run_site(struct run *run, uint32_t process, uint64_t address);
+/* The number of a site, from 1: told again, the same.  0 of no address. */
+uint32_t run_site(struct run *run, struct site site);
 
 void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 

@@ -29,7 +29,7 @@ static uint32_t process(struct run *run, const struct run_module *modules, size_
 
 static uint32_t place(struct run *run, uint32_t in, uint64_t address)
 {
-    return places_of(run, run_site(run, in, address));
+    return places_of(run, run_site(run, (struct site){.process = in, .address = address}));
 }
 
 static void places_are_of_files(void **state)
@@ -51,7 +51,7 @@ static void places_are_of_files(void **state)
     assert_true(place(run, q, 0xa0100) != a);
     assert_true(place(run, p, 0x10101) != a);
     assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* of no file */
-    assert_true(places_site(run, a) == run_site(run, p, 0x10100));
+    assert_true(places_site(run, a) == run_site(run, (struct site){.process = p, .address = 0x10100}));
     assert_int_equal(places_site(run, places_count(run) + 1), 0);
     run_free(run);
 }

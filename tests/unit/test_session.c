@@ -1,6 +1,7 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
 #include "server/intake/announce.h"
 #include "server/run/lost.h"
+#include "server/run/places.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 
@@ -177,6 +178,50 @@ static void ended_threads_are_forgotten(void **state)
     run_free(run);
 }
 
+static struct event event_of(const struct run *run, uint32_t line, uint64_t number)
+{
+    return order_event(run->order, order_position(run->order, (struct ref){line, number}));
+}
+
+/* The same place of the code is another site under other calls, and one place all the same. */
+static void a_site_is_told_with_the_calls_that_led_there(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 0);
+    struct slot slots[] = {
+        {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 1, .site = 64, .count = 7},
+        {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 2, .site = 64, .count = 9},
+        {.shape = 1, .flags = SLOT_CONTEXT, .line_a = 2, .number_a = 3, .site = 64, .count = 7},
+        {.shape = 1, .line_a = 2, .number_a = 4, .site = 64},
+        {.shape = 1,
+         .flags = SLOT_CONTEXT | SLOT_KEYED | RELATION_GROUP,
+         .line_a = 2,
+         .number_a = 5,
+         .site = 64,
+         .count = 1}};
+    assert_true(session_slots(session, 1, slots, 5, &error));
+    while (!run_go_on(run, 1000))
+        ;
+    static const uint32_t contexts[] = {7, 9, 7, 0, 0};
+    uint32_t sites[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        sites[i] = event_of(run, 2, 1 + i).site;
+        assert_true(sites[i] && sites[i] <= run->site_count);
+        struct site site = run->site_list[sites[i] - 1];
+        assert_int_equal(site.address, 64);
+        assert_int_equal(site.context, contexts[i]);
+        assert_int_equal(site.thread, contexts[i] ? session_line(session, 1) : 0);
+        assert_int_equal(places_of(run, sites[i]), places_of(run, sites[0]));
+    }
+    assert_int_equal(sites[0], sites[2]);
+    assert_int_equal(sites[3], sites[4]); /* count says how many are in the group */
+    assert_true(sites[0] != sites[1] && sites[0] != sites[3]);
+    session_hangup(session);
+    run_free(run);
+}
+
 /* A control in a queue: a slot and its body. */
 static size_t put_control(struct slot *slots, unsigned message, struct out *body)
 {
@@ -326,6 +371,7 @@ static void a_payload_is_never_longer_than_what_there_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_site_is_told_with_the_calls_that_led_there),
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
         cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),

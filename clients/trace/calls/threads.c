@@ -16,6 +16,7 @@
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/core/usage.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -40,6 +41,7 @@ struct thread *life_begin(struct task *task)
         pthread_setspecific(end_key, t);
         cancel_watch(t);
         task->tid = (pid_t)syscall(SYS_gettid);
+        t->queue->tid = (uint32_t)task->tid;
         roster_begin();
     } else if (atomic_load(&live)) {
         unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory, or no time");
@@ -75,6 +77,7 @@ static void finish(struct thread *t)
     stranger_shut(true);
     bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
     busy_begin(t); /* what a handler does from here on comes after its end */
+    usage_tell(t, false);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;

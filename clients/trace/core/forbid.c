@@ -13,6 +13,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/core/usage.h"
 #include "wire/message.h"
 #include "wire/told.h"
 
@@ -73,6 +74,8 @@ bool forbid_before(long number, long what, long how)
                                         : what == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT;
     if (number == SYS_prctl && what == PR_SET_TSC && how == PR_TSC_SIGSEGV)
         clock_forbidden();
+    if (number == SYS_seccomp || what == PR_SET_SECCOMP)
+        usage_forbid();
     strict = strict && !now.quiet;
     if (strict) {
         tell();

@@ -86,6 +86,8 @@ static bool make(struct thread *t, uint32_t slots)
                                      .slots = slots,
                                      .thread = t->queue->thread,
                                      .clock = t->queue->clock,
+                                     .wanted = atomic_load(&t->queue->wanted),
+                                     .tid = t->queue->tid,
                                      .follows = 1,
                                      .asleep = 1};
         made = hand_over(fd, t, slots);

@@ -1,0 +1,216 @@
+/* The table of usage: what the operating system said of processes and threads (server/run/usage.h). */
+#include "server/run/usage.h"
+
+#include "memory/memory.h"
+#include "server/answer/table/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum column {
+    PROCESS,
+    THREAD,
+    METER,
+    AMOUNT,
+    GREATEST,
+    MEAN_AMOUNT,
+    SAMPLES,
+    SOURCE,
+    UNIT,
+    TOTAL,
+    LAST,
+    LEAST,
+    MOST,
+    MEAN
+};
+
+static const struct {
+    const char *name, *unit;
+    bool grows;
+} meters[] = {
+#define U(number, NAME, name, unit, grows) {name, unit, grows},
+    USAGES(U)
+#undef U
+};
+
+static void add_columns(struct shown_table *t)
+{
+    static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
+    static const char sampled[] = "/proc, getrusage";
+    table_add_column(t, "process", "process", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
+    table_add_column(t, "amount", "amount", TABLE_TEXT, sampled);
+    table_add_column(t, "greatest", "greatest", TABLE_TEXT, sampled);
+    table_add_column(t, "mean_amount", "mean", TABLE_TEXT, sampled);
+    table_add_column(t, "count", "samples", TABLE_COUNT, NULL);
+    table_add_column(t, "source", "source", TABLE_TEXT, NULL);
+    table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
+    table_detail(t);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, sampled);
+        table_detail(t);
+    }
+}
+
+/* ---- what a series says of a range ---- */
+
+struct said {
+    uint32_t count; /* points in the range */
+    uint64_t before, last, least, most; /* before: what it stood at when the range began */
+    double mean; /* over time */
+    int64_t last_ns;
+};
+
+static struct said said_of(const struct usage_series *s, const struct table_view *view)
+{
+    struct said said = {.least = UINT64_MAX};
+    double weighted = 0;
+    int64_t since = 0, begun = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct usage_point p = s->points[i];
+        if (p.at_ns >= view->to_ns)
+            break;
+        if (p.at_ns < view->from_ns) {
+            said.before = p.value;
+            continue;
+        }
+        if (said.count++)
+            weighted += (double)said.last * (double)(p.at_ns - since);
+        else
+            begun = p.at_ns;
+        since = p.at_ns;
+        said.last = p.value;
+        said.least = p.value < said.least ? p.value : said.least;
+        said.most = p.value > said.most ? p.value : said.most;
+    }
+    said.last_ns = since;
+    said.mean = since > begun ? weighted / (double)(since - begun) : (double)said.last;
+    return said;
+}
+
+/* ---- in words ---- */
+
+static struct table_cell amount(const char *unit, double value)
+{
+    static const char *const sizes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char *text;
+    if (strcmp(unit, "ns") == 0) {
+        text = memory_printed("%.3f s", value / 1e9);
+    } else if (strcmp(unit, "bytes") == 0) {
+        size_t k = 0;
+        while (value >= 1024 && k + 1 < sizeof sizes / sizeof *sizes) {
+            value /= 1024;
+            k++;
+        }
+        text = memory_printed(k ? "%.1f %s" : "%.0f %s", value, sizes[k]);
+    } else {
+        text = memory_printed("%.0f", value);
+    }
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+static struct table_cell source(const struct usage_series *s, const struct said *said,
+                                const struct table_view *view)
+{
+    bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
+    (void)view;
+    if (end)
+        return cell_text("getrusage at its end");
+    char *text = memory_printed("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+static struct table_cell process_name(const struct table_view *view, uint32_t process)
+{
+    if (process >= view->run->process_count)
+        return (struct table_cell){0};
+    const struct run_process *p = &view->run->processes[process];
+    const char *slash = strrchr(p->path, '/');
+    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+static struct table_cell number(uint64_t value)
+{
+    return cell_number(value < INT64_MAX ? (int64_t)value : INT64_MAX);
+}
+
+/* ---- rows ---- */
+
+static void add_row(const struct table_view *view, struct shown_table *t,
+                    const struct usage_series *s)
+{
+    struct said said = said_of(s, view);
+    struct table_cell *c = said.count ? table_add_row(t, 0, (struct ref){0}) : NULL;
+    if (!c)
+        return;
+    const char *unit = meters[s->meter].unit;
+    c[PROCESS] = process_name(view, s->process);
+    c[THREAD] = cell_line(s->thread);
+    c[METER] = cell_text(meters[s->meter].name);
+    c[SAMPLES] = cell_number(said.count);
+    c[SOURCE] = source(s, &said, view);
+    c[UNIT] = cell_text(unit);
+    c[LAST] = number(said.last);
+    if (meters[s->meter].grows) {
+        uint64_t total = said.last > said.before ? said.last - said.before : 0;
+        c[TOTAL] = number(total);
+        c[AMOUNT] = amount(unit, (double)total);
+    } else {
+        c[LEAST] = number(said.least);
+        c[MOST] = number(said.most);
+        c[MEAN] = number((uint64_t)(said.mean + 0.5));
+        c[AMOUNT] = amount(unit, (double)said.last);
+        c[GREATEST] = amount(unit, (double)said.most);
+        c[MEAN_AMOUNT] = amount(unit, said.mean);
+    }
+    table_row_line(t, s->thread);
+}
+
+struct wanted_row {
+    const struct usage_series *series;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct usage_series *x = ((const struct wanted_row *)a)->series,
+                              *y = ((const struct wanted_row *)b)->series;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    size_t n = usage_count(view->run), kept = 0;
+    struct wanted_row *rows = memory_zeroed(n + 1, sizeof *rows);
+    bool threads = strcmp(view->request->by, "process") != 0;
+    (void)work;
+    t->title = memory_copied("what the operating system says");
+    add_columns(t);
+    for (size_t i = 0; i < n; i++) {
+        const struct usage_series *s = usage_series_at(view->run, i);
+        if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
+            rows[kept++].series = s;
+    }
+    qsort(rows, kept, sizeof *rows, by_place);
+    for (size_t i = 0; i < kept; i++)
+        add_row(view, t, rows[i].series);
+    free(rows);
+    table_arrange(t, view->request, NULL);
+    if (!kept)
+        table_add_note(t, "nothing was said of it: only programs that ran on the server's machine, "
+                          "told over a Unix socket, are looked at");
+}
+
+static const char *const by[] = {"thread", "process", NULL};
+const struct preset preset_usage = {.what = "usage", .by = by, .fill = fill};

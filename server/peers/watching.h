@@ -1,0 +1,13 @@
+/* Programs of this machine are looked at now and then: what the system says of them goes to their journal. */
+#ifndef SERVER_PEERS_WATCHING_H
+#define SERVER_PEERS_WATCHING_H
+
+#include "server/peers/peer.h"
+
+/* A program that just said who it is: `pid` by its own account. */
+void watching_begin(struct peer *peer, uint32_t pid);
+void watching_go_on(struct server *server); /* samples those that are due */
+/* Before its last words are written; looks once more, if there is still something to see. */
+void watching_end(struct peer *peer);
+
+#endif

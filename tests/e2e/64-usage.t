@@ -1,0 +1,114 @@
+#!/bin/bash
+# What the operating system says of a program: as it says it itself, from its traces, live, killed, and where it is not seen.
+. "$(dirname "$0")/lib.sh"
+start_server -o traces/ -q
+
+cat >uses.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+static void *spin(void *seconds)
+{
+    while (cpu() < *(double *)seconds)
+        ;
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    pthread_t threads[2];
+    double seconds[2] = {0.3, 0.1};
+    struct timespec little = {0, 100000};
+    struct rusage u;
+    char *memory = malloc(64 << 20);
+    int out = open("out", O_WRONLY | O_CREAT, 0600);
+    memset(memory, 1, 64 << 20);
+    if (write(out, memory, 1000000) != 1000000)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, spin, &seconds[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    for (int i = 0; i < 100; i++)
+        nanosleep(&little, 0);
+    if (argc > 1) {
+        puts("now");
+        fflush(stdout);
+        pause();
+    }
+    getrusage(RUSAGE_SELF, &u);
+    printf("cpu_user=%ld cpu_system=%ld minor_faults=%ld voluntary_switches=%ld peak_resident=%ld\n",
+           u.ru_utime.tv_sec * 1000000000l + u.ru_utime.tv_usec * 1000,
+           u.ru_stime.tv_sec * 1000000000l + u.ru_stime.tv_usec * 1000, u.ru_minflt, u.ru_nvcsw,
+           u.ru_maxrss * 1024);
+    return 0;
+}
+END
+check "it compiles" poetcc -trace -g uses.c -o uses
+./uses >said
+check "the trace is sound" sound latest
+poet usage --json --by thread latest >usage.json
+# of METER [THREAD] COLUMN: a figure of usage.json
+of() { FILE=${3:-usage.json} perl -MJSON::PP -e '
+    open my $f, "<", $ENV{FILE} or die; my ($meter, $thread, $column) = @ARGV;
+    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
+        print $r->{$column} // "null" if $r->{meter} eq $meter && ($r->{thread} // "") eq $thread }' "$1" "${4:-}" "$2"; }
+
+# ---- it says at its end what it said itself a moment before ----
+near() { perl -e 'my ($a, $b) = @ARGV; exit !($a >= $b && $a - $b <= 0.05 * $b + 20e6)' "$1" "$2"; }
+for pair in $(cat said); do
+    meter=${pair%=*}
+    got=$(of "$meter" "$([ "$meter" = peak_resident ] && echo max || echo total)")
+    check "$meter: $got, and it said ${pair#*=}" near "$got" "${pair#*=}"
+    like "and that is exact" "$(of "$meter" source)" "getrusage"
+done
+check "a hundred sleeps are switches" [ "$(of voluntary_switches total)" -ge 100 ]
+check "the million bytes were written" [ "$(of written max)" = null -a "$(of written total)" -ge 1000000 ]
+check "64 MiB were there" [ "$(of resident max)" -ge 67108864 ]
+
+# ---- threads ----
+spun() { perl -e 'my ($got, $least) = @ARGV; exit !($got >= $least && $got < 1.5 * $least)' "$1" "$2"; }
+both() { echo $(($(of cpu_user total usage.json "$1") + $(of cpu_system total usage.json "$1"))); }
+check "the first thread's own processor time" spun "$(both T:spin)" 290000000
+check "the second's" spun "$(both "T:spin#2")" 90000000
+is "of one thread" "$(poet usage --by thread --lines T:main --json latest | grep -c '"thread":"T:spin')" 0
+
+# ---- all shapes, and the file alone ----
+stop_server
+run=$(ls traces/uses*.poet)
+poet usage --json --by thread "$run" >again.json
+check "the file says what the server said" cmp usage.json again.json
+poet usage --csv "$run" >usage.csv
+like "in CSV" "$(cat usage.csv)" "^uses\[[0-9]+\],,voluntary_switches,"
+like "in words" "$(poet usage "$run")" "peak_resident +[0-9.]+ MiB"
+poet usage "$run" -o usage.pdf
+like "on paper" "$(pdftotext -layout usage.pdf -)" "voluntary_switches"
+
+# ---- live, and killed ----
+start_server -o traces/ -q
+./uses wait >now &
+pids="$pids $!"
+program=$!
+until_true grep -q now now
+seen() { poet usage --json latest >live.json && [ "$(of resident last live.json)" -ge 67108864 ]; }
+check "it is seen while it runs" until_true seen
+kill -KILL $program
+until_true finished latest
+poet usage --json latest >killed.json
+like "what was sampled last is there" "$(of resident max killed.json)" "^[0-9]{8,}$"
+like "and said to be that" "$(of cpu_user source killed.json)" "/proc"
+
+# ---- where nothing is said ----
+is "an unknown row is refused" "$(poet usage --by cat "$run" >/dev/null 2>&1; echo $?)" 2
+is "help" "$(poet usage --help | grep -c "operating system")" 1
+done_testing
