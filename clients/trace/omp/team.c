@@ -53,9 +53,9 @@ void team_end(struct team *team, const void *site)
     for (uint32_t i = 0; keys && i < done; i++)
         keys[i] = key(team, KEY_DONE, i, 0);
     doubtful |= done && !keys;
-    if (team->followed)
-        note_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
-                     doubtful ? POET_DOUBT_THREAD : 0, site);
+    doubtful |= !team->followed;
+    note_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
+                 doubtful ? POET_DOUBT_THREAD : 0, site);
     free(keys);
     errno = saved;
 }
