@@ -3,14 +3,15 @@
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/events.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Asks for it, right before a call that may block. */
-static poet_line_t ask(enum line_kind kind, const void *object, const char *name, const void *site)
+/* Right before a call that may block, but blocks only who is not alone: he asks for it. */
+static poet_line_t come(const void *section, const char *name, const void *site)
 {
-    poet_line_t line = line_of(kind, object, name, site);
-    if (line)
+    poet_line_t line = line_of(LINE_CRITICAL, section, name, site);
+    if (line_comes(LINE_CRITICAL, section) && line)
         note(EVENT_petition, line, 0, site);
     return line;
 }
@@ -38,7 +39,7 @@ static const char unnamed, atomics; /* what those that have no name are found by
     API void start(void)                                                                           \
     {                                                                                              \
         void (*call)(void) = REAL(start, SITE, void, (void));                                      \
-        poet_line_t line = ask(LINE_CRITICAL, object, name, SITE);                                 \
+        poet_line_t line = come(object, name, SITE);                                 \
         if (call)                                                                                  \
             call();                                                                                \
         go_in(line, SITE);                                                                         \
@@ -50,6 +51,7 @@ static const char unnamed, atomics; /* what those that have no name are found by
         go_out(LINE_CRITICAL, object, SITE);                                                       \
         if (call)                                                                                  \
             call();                                                                                \
+        line_goes(LINE_CRITICAL, object);                                                          \
     }
 SECTION(GOMP_critical_start, GOMP_critical_end, &unnamed, "unnamed")
 SECTION(GOMP_atomic_start, GOMP_atomic_end, &atomics, "atomic")
@@ -58,7 +60,7 @@ API void GOMP_critical_name_start(void **name);
 API void GOMP_critical_name_start(void **name)
 {
     void (*call)(void **) = REAL(GOMP_critical_name_start, SITE, void, (void **));
-    poet_line_t line = ask(LINE_CRITICAL, name, "", SITE);
+    poet_line_t line = come(name, "", SITE);
     if (call)
         call(name);
     go_in(line, SITE);
@@ -71,6 +73,7 @@ API void GOMP_critical_name_end(void **name)
     go_out(LINE_CRITICAL, name, SITE);
     if (call)
         call(name);
+    line_goes(LINE_CRITICAL, name);
 }
 
 typedef struct source source; /* where a call stands, as clang says it */
@@ -79,7 +82,7 @@ API void __kmpc_critical(source *at, int32_t thread, void *name)
 {
     void (*call)(source *, int32_t, void *) =
         REAL(__kmpc_critical, SITE, void, (source *, int32_t, void *));
-    poet_line_t line = ask(LINE_CRITICAL, name, "", SITE);
+    poet_line_t line = come(name, "", SITE);
     if (call)
         call(at, thread, name);
     go_in(line, SITE);
@@ -90,7 +93,7 @@ API void __kmpc_critical_with_hint(source *at, int32_t thread, void *name, uint3
 {
     void (*call)(source *, int32_t, void *, uint32_t) =
         REAL(__kmpc_critical_with_hint, SITE, void, (source *, int32_t, void *, uint32_t));
-    poet_line_t line = ask(LINE_CRITICAL, name, "", SITE);
+    poet_line_t line = come(name, "", SITE);
     if (call)
         call(at, thread, name, hint);
     go_in(line, SITE);
@@ -104,16 +107,19 @@ API void __kmpc_end_critical(source *at, int32_t thread, void *name)
     go_out(LINE_CRITICAL, name, SITE);
     if (call)
         call(at, thread, name);
+    line_goes(LINE_CRITICAL, name);
 }
 
 /* ---- locks ---- */
 
-#define LIFE(name)                                                                                 \
+#define LIFE(name, begins)                                                                          \
     API void name(void *lock);                                                                     \
     API void name(void *lock)                                                                      \
     {                                                                                              \
         void (*call)(void *) = REAL(name, SITE, void, (void *));                                   \
         line_forget(LINE_LOCK, lock);                                                              \
+        if (begins)                                                                                \
+            line_of(LINE_LOCK, lock, "", SITE);                                                    \
         if (call)                                                                                  \
             call(lock);                                                                            \
     }
@@ -123,13 +129,14 @@ API void __kmpc_end_critical(source *at, int32_t thread, void *name)
     {                                                                                              \
         void (*call)(void *, int) = REAL(name, SITE, void, (void *, int));                         \
         line_forget(LINE_LOCK, lock);                                                              \
+        line_of(LINE_LOCK, lock, "", SITE);                                                        \
         if (call)                                                                                  \
             call(lock, hint);                                                                      \
     }
-LIFE(omp_init_lock)
-LIFE(omp_init_nest_lock)
-LIFE(omp_destroy_lock)
-LIFE(omp_destroy_nest_lock)
+LIFE(omp_init_lock, true)
+LIFE(omp_init_nest_lock, true)
+LIFE(omp_destroy_lock, false)
+LIFE(omp_destroy_nest_lock, false)
 LIFE_HINT(omp_init_lock_with_hint)
 LIFE_HINT(omp_init_nest_lock_with_hint)
 

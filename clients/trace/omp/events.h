@@ -47,6 +47,9 @@ enum line_kind { LINE_REGION, LINE_CRITICAL, LINE_LOCK };
 poet_line_t line_of(enum line_kind kind, const void *object, const char *name, const void *site);
 /* The object is gone, or another one: its line is not found any more. */
 void line_forget(enum line_kind kind, const void *object);
+/* One more comes to it; whether somebody else has come who has not gone. */
+bool line_comes(enum line_kind kind, const void *object);
+void line_goes(enum line_kind kind, const void *object);
 /* How often its holder has entered it, for locks that nest; its holder alone may touch it.  NULL: none yet. */
 unsigned *line_depth(enum line_kind kind, const void *object);
 

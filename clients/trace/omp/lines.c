@@ -19,6 +19,7 @@ struct entry { /* stays, once made; an object that comes to the address later ta
     struct entry *next;
     _Atomic uint64_t high; /* of the life in which its line was opened */
     _Atomic poet_line_t line;
+    _Atomic unsigned inside; /* who has come to it and not gone */
     unsigned depth;
 };
 static struct entry *_Atomic buckets[BUCKETS];
@@ -95,8 +96,24 @@ void line_forget(enum line_kind kind, const void *object)
     struct entry *e = find(kind, object);
     if (e) {
         e->depth = 0;
+        atomic_store(&e->inside, 0);
         atomic_store(&e->high, 0);
     }
+}
+
+bool line_comes(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    return e && atomic_fetch_add(&e->inside, 1) > 0;
+}
+
+/* Who came before it had a line was not counted. */
+void line_goes(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    unsigned inside = e ? atomic_load(&e->inside) : 0;
+    while (inside && !atomic_compare_exchange_weak(&e->inside, &inside, inside - 1))
+        ;
 }
 
 unsigned *line_depth(enum line_kind kind, const void *object)
