@@ -142,8 +142,7 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
     for (size_t i = 0; i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
         bool wanted = r.always || (strongest != NOT && asks(&r, arguments) == strongest);
-        if (!wanted || is_left_out(&r, without) ||
-            access(r.library, R_OK) != 0)
+        if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
             continue;
         add(list, size, r.library);
         if (strongest == STARTED && !r.always)

@@ -40,18 +40,5 @@ bool note_meeting(enum event type, poet_line_t about, uint64_t low, uint32_t mem
 
 poet_type_t event_type(enum event type);
 
-/* ---- lines ---- */
-
-enum line_kind { LINE_REGION, LINE_CRITICAL, LINE_LOCK };
-/* That of the object at an address; a new one if there is none yet.  0: it is not recorded, or there is no memory. */
-poet_line_t line_of(enum line_kind kind, const void *object, const char *name, const void *site);
-/* The object is gone, or another one: its line is not found any more. */
-void line_forget(enum line_kind kind, const void *object);
-/* One more comes to it; whether somebody else has come who has not gone. */
-bool line_comes(enum line_kind kind, const void *object);
-void line_goes(enum line_kind kind, const void *object);
-/* How often its holder has entered it, for locks that nest; its holder alone may touch it.  NULL: none yet. */
-unsigned *line_depth(enum line_kind kind, const void *object);
-
 #pragma GCC visibility pop
 #endif

@@ -52,8 +52,8 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters)        \
     {                                                                                              \
         type (*call)(void (*)(void *), void *, unsigned PARAMETERS parameters) =                   \
-            (type(*)(void (*)(void *), void *, unsigned PARAMETERS parameters))(uintptr_t)         \
-                real_call(REAL_##name, SITE);                                                      \
+            (type(*)(void (*)(void *), void *, unsigned PARAMETERS parameters))(                   \
+                uintptr_t)real_call(REAL_##name, SITE);                                            \
         struct region r;                                                                           \
         if (!call || !can_follow(SITE))                                                            \
             return call ? call(body, data, threads GIVEN given) : (type)(body(data), 0);           \
@@ -72,7 +72,7 @@ PARALLEL(unsigned, GOMP_parallel_reductions, *(void **)data, unsigned result =, 
 PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
 
 #define LOOP(name)                                                                                 \
-    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                                    \
+    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                              \
              (long start, long end, long step, long chunk, unsigned flags),                        \
              (start, end, step, chunk, flags), )
 #define LOOP_AT_RUNTIME(name)                                                                      \

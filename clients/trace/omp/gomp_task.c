@@ -61,14 +61,11 @@ static void run(void *data)
     task_ran(&c->task, &frame, outer, body);
 }
 
-static void carry(struct carried *c, void (*body)(void *), void *data, void (*copies)(void *, void *),
-                  long size, long align)
+static void carry(struct carried *c, void (*body)(void *), void *data,
+                  void (*copies)(void *, void *), long size, long align)
 {
-    *c = (struct carried){.body = body,
-                          .copy = copies,
-                          .data = data,
-                          .size = size,
-                          .align = align > 16 ? align : 16};
+    *c = (struct carried){
+        .body = body, .copy = copies, .data = data, .size = size, .align = align > 16 ? align : 16};
 }
 
 /* ---- what it depends on ---- */

@@ -99,7 +99,8 @@ API void __kmpc_fork_call(source *at, int32_t count, body *function, ...)
     call(at, 1, run, &r);
     tool_forks(NULL, NULL);
     if (!tool_is_told())
-        poet_unseen("OpenMP (LLVM's runtime, which tells nothing: it has another tool, or none is let in)");
+        poet_unseen(
+            "OpenMP (LLVM's runtime, which tells nothing: it has another tool, or none is let in)");
 }
 
 /* ---- ordered loops ---- */

@@ -1,7 +1,8 @@
 /* Lines of what threads meet at: found by kind and address. */
-#include "clients/trace/omp/events.h"
+#include "clients/trace/omp/lines.h"
 
 #include "clients/trace/mix.h"
+#include "clients/trace/omp/events.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -114,6 +115,19 @@ void line_goes(enum line_kind kind, const void *object)
     unsigned inside = e ? atomic_load(&e->inside) : 0;
     while (inside && !atomic_compare_exchange_weak(&e->inside, &inside, inside - 1))
         ;
+}
+
+void line_enter(poet_line_t line, const void *site)
+{
+    if (line)
+        poet_enter_at(line, event_type(EVENT_enter), event_type(EVENT_entered), site);
+}
+
+void line_leave(enum line_kind kind, const void *object, const void *site)
+{
+    poet_line_t line = line_of(kind, object, "", site);
+    if (line)
+        poet_leave_at(line, event_type(EVENT_leave), event_type(EVENT_left), site);
 }
 
 unsigned *line_depth(enum line_kind kind, const void *object)

@@ -16,8 +16,8 @@ const char poet_omp_follows[] = "omp";
 /* What orders, and is not stood before: told where the program calls it. */
 __attribute__((constructor)) static void begin(void)
 {
-    static const char *const devices[] = {"GOMP_target_ext", "GOMP_target",
-                                          "__tgt_target_mapper", "__tgt_target_kernel",
+    static const char *const devices[] = {"GOMP_target_ext",           "GOMP_target",
+                                          "__tgt_target_mapper",       "__tgt_target_kernel",
                                           "__tgt_target_teams_mapper", NULL};
     static const char *const doacross[] = {"GOMP_doacross_ull_wait", NULL};
     if (poet_imports(devices))

@@ -24,7 +24,8 @@ struct runtime {
 };
 
 static struct runtime *_Atomic global;
-static struct runtime *_Atomic locals; /* those that were opened out of the global scope; they stay */
+static struct runtime
+    *_Atomic locals; /* those that were opened out of the global scope; they stay */
 
 static const void *module_of(const void *address)
 {
@@ -39,9 +40,9 @@ static struct runtime *look_up(void *handle)
     for (int i = 0; r && i < REAL_COUNT; i++)
         r->calls[i] = dlsym(handle, names[i]);
     if (r)
-        r->gomp_is_llvm = r->calls[REAL___kmpc_fork_call] &&
-                          module_of(r->calls[REAL_GOMP_parallel]) ==
-                              module_of(r->calls[REAL___kmpc_fork_call]);
+        r->gomp_is_llvm =
+            r->calls[REAL___kmpc_fork_call] &&
+            module_of(r->calls[REAL_GOMP_parallel]) == module_of(r->calls[REAL___kmpc_fork_call]);
     return r;
 }
 

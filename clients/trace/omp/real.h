@@ -12,6 +12,12 @@
 #define SITE ((const char *)__builtin_extract_return_addr(__builtin_return_address(0)) - 1)
 
 /* clang-format off */
+/* of C, and of Fortran */
+#define LOCK_CALLS(C, _)                                                                             \
+    C(omp_init_lock##_) C(omp_init_lock_with_hint##_) C(omp_destroy_lock##_) C(omp_set_lock##_)       \
+    C(omp_unset_lock##_) C(omp_test_lock##_) C(omp_init_nest_lock##_)                                 \
+    C(omp_init_nest_lock_with_hint##_) C(omp_destroy_nest_lock##_) C(omp_set_nest_lock##_)            \
+    C(omp_unset_nest_lock##_) C(omp_test_nest_lock##_)
 #define REAL_CALLS(C)                                                                                \
     C(GOMP_parallel) C(GOMP_parallel_reductions) C(GOMP_parallel_sections)                            \
     C(GOMP_parallel_loop_static) C(GOMP_parallel_loop_dynamic) C(GOMP_parallel_loop_guided)           \
@@ -30,9 +36,7 @@
     C(GOMP_task) C(GOMP_taskwait) C(GOMP_taskwait_depend) C(GOMP_taskgroup_start)                     \
     C(GOMP_taskgroup_end) C(GOMP_taskloop) C(GOMP_taskloop_ull)                                       \
     C(omp_get_num_threads) C(omp_get_thread_num) C(omp_get_level) C(omp_get_cancellation)             \
-    C(omp_init_lock) C(omp_init_lock_with_hint) C(omp_destroy_lock) C(omp_set_lock)                   \
-    C(omp_unset_lock) C(omp_test_lock) C(omp_init_nest_lock) C(omp_init_nest_lock_with_hint)          \
-    C(omp_destroy_nest_lock) C(omp_set_nest_lock) C(omp_unset_nest_lock) C(omp_test_nest_lock)        \
+    LOCK_CALLS(C, ) LOCK_CALLS(C, _)                                                                  \
     C(__kmpc_fork_call) C(__kmpc_barrier) C(__kmpc_global_thread_num) C(__kmpc_critical)              \
     C(__kmpc_critical_with_hint) C(__kmpc_end_critical) C(__kmpc_ordered) C(__kmpc_end_ordered)       \
     C(__kmpc_doacross_wait)

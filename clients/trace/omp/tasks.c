@@ -21,7 +21,8 @@ struct group {
 
 static __thread struct frame *now __attribute__((tls_model("initial-exec")));
 static __thread struct frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
-static _Atomic bool untold; /* the end of a task was not recorded: whoever waits for it cannot say so */
+static _Atomic bool
+    untold; /* the end of a task was not recorded: whoever waits for it cannot say so */
 
 static struct frame *here(void)
 {
@@ -116,8 +117,7 @@ void task_depends(struct task *task, const void *place, enum dependence how, boo
         task->doubtful = true;
     if (!f->depends)
         f->depends = depends_new();
-    if (!depends_on(f->depends, place, how, task->id ? end_key(task->id) : 0,
-                    &task->before,
+    if (!depends_on(f->depends, place, how, task->id ? end_key(task->id) : 0, &task->before,
                     &task->before_count))
         task->doubtful = true;
 }

@@ -33,7 +33,8 @@ struct frame {
 /* A task that was made. */
 struct task {
     uint64_t id;
-    uint64_t spawned_by; /* what its spawn is found by: its own id, but of those of a loop, which have one together */
+    uint64_t
+        spawned_by; /* what its spawn is found by: its own id, but of those of a loop, which have one together */
     struct group *group;
     uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
     uint32_t before_count;
@@ -72,7 +73,8 @@ void taskwait_for_begin(const void *site);
 void taskwait_for_end(struct task *like, const void *site);
 
 void taskgroup_begin(void);
-bool taskgroup_waits(bool anyway, const void *site); /* false: there are no tasks in it, unless `anyway` */
+bool taskgroup_waits(bool anyway,
+                     const void *site); /* false: there are no tasks in it, unless `anyway` */
 void taskgroup_end(bool waited, const void *site);
 
 #pragma GCC visibility pop

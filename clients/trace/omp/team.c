@@ -2,6 +2,7 @@
 #include "clients/trace/omp/team.h"
 
 #include "clients/trace/mix.h"
+#include "clients/trace/omp/lines.h"
 #include "clients/trace/poet.h"
 
 #include <errno.h>

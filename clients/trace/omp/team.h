@@ -73,7 +73,8 @@ void barrier_through(struct member *member, bool cancelled, const void *site);
 /* Who is still in a barrier that others have passed may run tasks that these made since: before it does that, it is
  * through as well. */
 void barrier_late(struct member *member);
-void barrier_not_yet(struct member *member, const void *site); /* it was let go on at once, to come again */
+void barrier_not_yet(struct member *member,
+                     const void *site); /* it was let go on at once, to come again */
 
 #pragma GCC visibility pop
 #endif
