@@ -3,6 +3,7 @@
 #include "config/read.h"
 
 #include "config/find.h"
+#include "config/meters.h"
 #include "config/reader.h"
 #include "config/rules.h"
 #include "config/values.h"
@@ -311,7 +312,7 @@ static void read_root(struct reader *reader, const config_setting_t *root, struc
                       const struct target_names *read)
 {
     static const char *const keys[] = {"name",  "title",  "version",  "include",
-                                       "kinds", "events", "clusters", NULL};
+                                       "kinds", "events", "clusters", "meters", NULL};
     check_keys(reader, root, keys);
     if (!reader->looks_only) {
         check_includes(reader, root, read);
@@ -328,6 +329,7 @@ static void read_root(struct reader *reader, const config_setting_t *root, struc
     read_groups(reader, root, "kinds", target, read_kind);
     read_groups(reader, root, "events", target, read_event);
     read_groups(reader, root, "clusters", target, read_cluster);
+    meters_take(reader, root, &target->meters, &target->meter_count);
 }
 
 static void read_part(struct reader *reader, const char *text, struct target *target,

@@ -1,6 +1,7 @@
 /* What the entries of a description must have in common. */
 #include "config/rules.h"
 
+#include "config/meters.h"
 #include "config/values.h"
 
 #include <string.h>
@@ -147,8 +148,29 @@ static void check_event(struct reader *reader, const struct target *target, size
     check_waits(reader, target, event);
 }
 
+static void check_meter_types(struct reader *reader, const struct target *target,
+                              const struct target_meter *meter, const struct target_names *types)
+{
+    for (size_t i = 0; i < types->count; i++) {
+        if (!knows_type(target, types->items[i]))
+            complain(reader, reader->file, 1,
+                     "the meter \"%s\" names the type \"%s\", which does not exist", meter->name,
+                     types->items[i]);
+    }
+}
+
+static void check_meters(struct reader *reader, const struct target *target)
+{
+    for (size_t i = 0; i < target->meter_count; i++) {
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].from);
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].to);
+        check_meter_types(reader, target, &target->meters[i], &target->meters[i].count);
+    }
+}
+
 void check_rules(struct reader *reader, const struct target *target)
 {
+    check_meters(reader, target);
     for (size_t i = 0; i < target->event_count; i++)
         check_event(reader, target, i);
 }

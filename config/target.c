@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "config/target.h"
 
+#include "config/meters.h"
+
 #include "config/values.h"
 #include "memory/memory.h"
 
@@ -41,6 +43,7 @@ void target_free(struct target *target)
     free(target->kinds);
     free(target->events);
     free(target->clusters);
+    meters_free(target->meters, target->meter_count);
     free(target->name);
     free(target->title);
     free(target);

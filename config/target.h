@@ -113,6 +113,8 @@ struct target_cluster {
     int part;
 };
 
+struct target_meter; /* meters.h */
+
 struct target {
     char *name, *title;
     int version;
@@ -122,6 +124,8 @@ struct target {
     size_t event_count;
     struct target_cluster *clusters;
     size_t cluster_count;
+    struct target_meter *meters;
+    size_t meter_count;
     struct target_names sources; /* files that it was read from */
     int parts;
 };

@@ -76,7 +76,7 @@ static void get_options(struct in *in, struct table_request *r)
     r->options = get_room(in, n, sizeof *r->options);
     for (; r->options && !in->error && r->option_count < n; r->option_count++) {
         r->options[r->option_count].key = get_string(in, LIMIT_TEXT_BYTES);
-        r->options[r->option_count].value = get_string(in, LIMIT_TEXT_BYTES);
+        r->options[r->option_count].value = get_string(in, LIMIT_OPTION_BYTES);
     }
 }
 

@@ -57,10 +57,12 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Say how each thread spent its life, as far as the order tells: made and not begun "
+    .doc = "Say how each thread spent its life, as far as is known: made and not begun "
            "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
-           "(terminate).  The states of a life add up to it.  Running is all that no wait accounts "
-           "for, an upper bound; of what the system did there is no source, so it is null.",
+           "(terminate).  The states of a life add up to it.  Of threads that have ended on "
+           "the server's machine running is processor time, and system is when they slept, or "
+           "waited for what no event tells of; else running is all that no wait accounts for, an "
+           "upper bound, and system is null.",
     .children = tables_children};
 
 const struct command command_states = {

@@ -430,7 +430,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_SENT:
         return read_sent(session, in);
     case MESSAGE_USAGE:
-        return used_read(session, in);
+        return used_read(&(struct used_by){session->run, session->process, session, session_line},
+                         in);
     default:
         in_fail(in, "is no message of a program");
         return false;

@@ -1,26 +1,23 @@
 #include "server/intake/used.h"
 
-#include "server/intake/announce.h"
 #include "server/run/usage.h"
 #include "wire/limits.h"
 
-static void add(const struct session *session, struct usage_figure figure, bool exact,
-                int64_t at_ns)
+static void add(const struct used_by *by, struct usage_figure figure, bool exact, int64_t at_ns)
 {
-    uint32_t line = figure.thread ? session_line(session, figure.thread) : 0;
+    uint32_t line = figure.thread ? by->line(by->session, figure.thread) : 0;
     if (figure.meter >= USAGE_METERS || (figure.thread && !line))
         return;
-    usage_add(
-        session->run,
-        &(struct usage_series){
-            .process = session->process, .thread = line, .meter = figure.meter, .exact = exact},
-        (struct usage_point){at_ns, figure.value});
+    usage_add(by->run,
+              &(struct usage_series){
+                  .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
+              (struct usage_point){at_ns, figure.value});
 }
 
-bool used_read(struct session *session, struct in *in)
+bool used_read(const struct used_by *by, struct in *in)
 {
     bool exact = get_u8(in) == 1;
-    int64_t at_ns = (int64_t)(get_u64(in) - session->run->start_ns);
+    int64_t at_ns = (int64_t)(get_u64(in) - by->run->start_ns);
     uint32_t count = get_count(in, USAGE_FIGURE_BYTES);
     if (count > LIMIT_USAGE_FIGURES)
         in_fail(in, "has too many figures");
@@ -28,7 +25,7 @@ bool used_read(struct session *session, struct in *in)
         struct usage_figure figure = {.thread = get_u32(in), .meter = get_u8(in)};
         figure.value = get_u64(in);
         if (!in->error)
-            add(session, figure, exact, at_ns);
+            add(by, figure, exact, at_ns);
     }
     return in_done(in);
 }

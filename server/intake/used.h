@@ -5,8 +5,17 @@
 #include "server/intake/session.h"
 #include "wire/message.h"
 
+/* Whose it is. */
+struct used_by {
+    struct run *run;
+    uint32_t process;
+    const struct session *session;
+    uint32_t (*line)(const struct session *session,
+                     uint32_t code); /* of the run; 0: none is announced */
+};
+
 /* False, with in->error: it cannot be read.  Figures of threads that are not announced are left out, and so are meters
  * that are not known. */
-bool used_read(struct session *session, struct in *in);
+bool used_read(const struct used_by *by, struct in *in);
 
 #endif

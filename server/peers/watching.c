@@ -61,6 +61,12 @@ static void want_usage(const struct peer *peer, bool wanted)
     }
 }
 
+void watching_queue(const struct peer *peer)
+{
+    if (peer->watch)
+        want_usage(peer, !sampler_filtered(peer->watch->sampler));
+}
+
 static void sample(struct peer *peer, uint64_t now)
 {
     struct out body = {0};

@@ -8,7 +8,7 @@
 struct usage {
     struct usage_series *series;
     size_t count, room;
-    struct map at; /* process and thread, meter -> 1 + index */
+    struct map at; /* thread or process, meter -> 1 + index */
 };
 
 void usage_free(struct usage *usage)
@@ -22,12 +22,15 @@ void usage_free(struct usage *usage)
     free(usage);
 }
 
+/* Lines are those of the run, so that a thread's says which process it is in. */
+#define OF_PROCESS 0x80000000u
+
 static struct usage_series *series_of(struct run *run, const struct usage_series *of)
 {
     if (!run->usage)
         run->usage = memory_zeroed(1, sizeof *run->usage);
     struct usage *u = run->usage;
-    uint64_t whose = (uint64_t)of->process << 32 | of->thread;
+    uint64_t whose = of->thread ? of->thread : (uint64_t)of->process << 32 | OF_PROCESS;
     uintptr_t known = (uintptr_t)map_get(&u->at, whose, of->meter);
     if (known)
         return &u->series[known - 1];
@@ -77,4 +80,11 @@ size_t usage_count(const struct run *run) { return run->usage ? run->usage->coun
 const struct usage_series *usage_series_at(const struct run *run, size_t i)
 {
     return &run->usage->series[i];
+}
+
+const struct usage_series *usage_find(const struct run *run, uint32_t thread,
+                                      enum usage_meter meter)
+{
+    uintptr_t known = run->usage ? (uintptr_t)map_get(&run->usage->at, thread, meter) : 0;
+    return known ? &run->usage->series[known - 1] : NULL;
 }

@@ -31,6 +31,10 @@ void usage_add(struct run *run, const struct usage_series *of, struct usage_poin
 size_t usage_count(const struct run *run);
 const struct usage_series *usage_series_at(const struct run *run, size_t i); /* as they came */
 
+/* Of a thread's line; NULL: there is none. */
+const struct usage_series *usage_find(const struct run *run, uint32_t thread,
+                                      enum usage_meter meter);
+
 struct usage;
 void usage_free(struct usage *usage); /* of NULL nothing */
 

@@ -23,6 +23,22 @@ struct sampler {
     struct map told; /* thread and meter -> value + 1 that was told last */
 };
 
+static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
+{
+    int fd = openat(s->process, name, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, to, room) : -1;
+    if (fd >= 0)
+        close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void look_for_filter(struct sampler *s)
+{
+    struct usage_figure unused;
+    char text[4096];
+    proc_status(text, text_of_file(s, "status", text, sizeof text), &s->filtered, &unused, 1);
+}
+
 struct sampler *sampler_new(pid_t pid)
 {
     char name[32];
@@ -36,6 +52,7 @@ struct sampler *sampler_new(pid_t pid)
                           .filtered = true,
                           .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
                                     .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
+    look_for_filter(s);
     return s;
 }
 
@@ -50,15 +67,6 @@ void sampler_free(struct sampler *s)
 
 bool sampler_due(const struct sampler *s, uint64_t now_ns) { return now_ns >= s->next_ns; }
 bool sampler_filtered(const struct sampler *s) { return s->filtered; }
-
-static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
-{
-    int fd = openat(s->process, name, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, to, room) : -1;
-    if (fd >= 0)
-        close(fd);
-    return got > 0 ? (size_t)got : 0;
-}
 
 /* Those that changed, with their thread. */
 static uint32_t put_changed(struct sampler *s, uint32_t thread, const struct usage_figure *figures,

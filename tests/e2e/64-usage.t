@@ -70,7 +70,7 @@ for pair in $(cat said); do
     meter=${pair%=*}
     got=$(of "$meter" "$([ "$meter" = peak_resident ] && echo max || echo total)")
     check "$meter: $got, and it said ${pair#*=}" near "$got" "${pair#*=}"
-    like "and that is exact" "$(of "$meter" source)" "getrusage"
+    is "and that is exact" "$(of "$meter" source)" "itself, at its end"
 done
 check "a hundred sleeps are switches" [ "$(of voluntary_switches total)" -ge 100 ]
 check "the million bytes were written" [ "$(of written max)" = null -a "$(of written total)" -ge 1000000 ]
@@ -81,7 +81,23 @@ spun() { perl -e 'my ($got, $least) = @ARGV; exit !($got >= $least && $got < 1.5
 both() { echo $(($(of cpu_user total usage.json "$1") + $(of cpu_system total usage.json "$1"))); }
 check "the first thread's own processor time" spun "$(both T:spin)" 290000000
 check "the second's" spun "$(both "T:spin#2")" 90000000
-is "of one thread" "$(poet usage --by thread --lines T:main --json latest | grep -c '"thread":"T:spin')" 0
+is "of one thread" "$(poet usage --by thread --lines main --json latest | grep -c '"thread":"T:spin')" 0
+
+# ---- so what ran is told from what wanted to, and from what slept ----
+until_true finished latest
+poet states --json latest >states.json
+# spent THREAD STATE: ns of states.json
+spent() { FILE=states.json perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($thread, $state) = @ARGV;
+    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next; print $r->{$state . "_ns"} // "null" if $r->{thread} eq $thread }' "$@"; }
+close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b)' "$1" "$2"; }
+check "one ran 300 ms" close_to "$(spent T:spin running)" 300000000
+check "the other 100" close_to "$(spent T:spin#2 running)" 100000000
+check "main slept a hundred times" [ "$(spent T:main system)" -ge 5000000 ]
+is "the states fill each life" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
+    $sum += $r->{$_ . "_ns"} for qw(start ready running blocked system terminate);
+    print "$r->{thread} $sum\n" if $sum != $r->{life_ns}' states.json)" ""
+is "of a part of the run it is not known" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"system_ns":null')" 1
+like "each answer says where it comes from" "$(head -n 1 states.json)" '"running_ns".*"source":"processor time where it is known'
 
 # ---- all shapes, and the file alone ----
 stop_server

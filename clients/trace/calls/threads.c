@@ -156,6 +156,7 @@ static void make_end_key(void)
 
 void life_begin_main(void)
 {
+    usage_begin_main();
     make_end_key();
     strangers_begin();
     if (thread_runtime())
@@ -261,12 +262,14 @@ void life_end_main(void)
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);
+    usage_tell(t, true);
     finish(t);
     lost_send();
 }
 
 void life_forked(bool was_traced)
 {
+    usage_forked();
     starts_forked();
     roster_forked();
     if (was_traced)

@@ -28,7 +28,6 @@
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
-#include "clients/trace/core/usage.h"
 #include "clients/trace/poet.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
@@ -376,7 +375,6 @@ static void stop(void)
         unseen_tell(UNSEEN_RUNTIME,
                     "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
-    usage_tell(thread_self(), true);
     life_end_main();
     unseen_pass_on();
     if (server_remote)

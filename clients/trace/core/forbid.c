@@ -13,7 +13,6 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
-#include "clients/trace/core/usage.h"
 #include "wire/message.h"
 #include "wire/told.h"
 
@@ -65,7 +64,10 @@ static void be_quiet(bool quiet)
         poet_process_quiet(quiet);
 }
 
+static _Atomic bool filtered;
+
 bool forbid_quiet(void) { return now.quiet; }
+bool forbid_filtered(void) { return atomic_load(&filtered); }
 
 bool forbid_before(long number, long what, long how)
 {
@@ -75,7 +77,7 @@ bool forbid_before(long number, long what, long how)
     if (number == SYS_prctl && what == PR_SET_TSC && how == PR_TSC_SIGSEGV)
         clock_forbidden();
     if (number == SYS_seccomp || what == PR_SET_SECCOMP)
-        usage_forbid();
+        atomic_store(&filtered, true);
     strict = strict && !now.quiet;
     if (strict) {
         tell();

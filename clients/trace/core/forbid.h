@@ -9,6 +9,8 @@
 /* Before a call of prctl or seccomp, with its first two arguments; whether the thread is quiet for it. */
 bool forbid_before(long number, long what, long how);
 void forbid_failed(void); /* it goes on as before */
+bool forbid_filtered(
+    void); /* system calls are filtered, or may be: none that the program does not make itself */
 bool forbid_quiet(void); /* the thread must not make any system call */
 
 #pragma GCC visibility pop

@@ -1,36 +1,60 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/usage.h"
 
+#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/tell.h"
 #include "wire/region.h"
 #include "wire/usage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-static _Atomic bool forbidden;
+/* Processor time of the main thread before it was traced. */
+static uint64_t before_ns;
 
-void usage_forbid(void) { atomic_store(&forbidden, true); }
+static uint64_t ran_ns(void)
+{
+    struct timespec ran;
+    bool known = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) == 0;
+    return known ? (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec : 0;
+}
+
+void usage_begin_main(void) { before_ns = ran_ns(); }
+void usage_forked(void) { before_ns = 0; }
 
 static uint64_t ns_of(struct timeval t)
 {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-static void put(struct out *body, uint32_t thread, const struct rusage *u)
+/* How long the calling thread had a processor, and how long it wanted one: schedstat of proc(5).  By bare system calls,
+ * as those of the C library may be stood before. */
+static bool schedule(uint64_t *ran, uint64_t *ready)
 {
-    const struct usage_figure figures[] = {
-        {thread, USAGE_CPU_USER, ns_of(u->ru_utime)},
-        {thread, USAGE_CPU_SYSTEM, ns_of(u->ru_stime)},
-        {thread, USAGE_FAULTS, (uint64_t)u->ru_minflt},
-        {thread, USAGE_MAJOR_FAULTS, (uint64_t)u->ru_majflt},
-        {thread, USAGE_SLEEPS, (uint64_t)u->ru_nvcsw},
-        {thread, USAGE_PREEMPTIONS, (uint64_t)u->ru_nivcsw},
-        {0, USAGE_PEAK, (uint64_t)u->ru_maxrss * 1024},
-    };
-    uint32_t count = sizeof figures / sizeof *figures - (thread != 0);
+    char text[64];
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
+    uint64_t numbers[2] = {0}, n = 0;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    for (long i = 0; i < got && n < 2; i++) {
+        if (text[i] >= '0' && text[i] <= '9')
+            numbers[n] = numbers[n] * 10 + (uint64_t)(text[i] - '0');
+        else
+            n++;
+    }
+    *ran = ran_ns(); /* (what the first number says may be a clock tick old) */
+    *ready = numbers[1];
+    return n == 2;
+}
+
+static void put_figures(struct out *body, const struct usage_figure *figures, uint32_t count)
+{
     put_u32(body, count);
     for (uint32_t i = 0; i < count; i++) {
         put_u32(body, figures[i].thread);
@@ -39,13 +63,36 @@ static void put(struct out *body, uint32_t thread, const struct rusage *u)
     }
 }
 
+static void put(struct out *body, uint32_t thread, const struct rusage *u, uint64_t before)
+{
+    struct usage_figure figures[] = {
+        {thread, USAGE_CPU_USER, ns_of(u->ru_utime)},
+        {thread, USAGE_CPU_SYSTEM, ns_of(u->ru_stime)},
+        {thread, USAGE_FAULTS, (uint64_t)u->ru_minflt},
+        {thread, USAGE_MAJOR_FAULTS, (uint64_t)u->ru_majflt},
+        {thread, USAGE_SLEEPS, (uint64_t)u->ru_nvcsw},
+        {thread, USAGE_PREEMPTIONS, (uint64_t)u->ru_nivcsw},
+        {0, USAGE_PEAK, (uint64_t)u->ru_maxrss * 1024},
+        {thread, USAGE_CPU, 0},
+        {thread, USAGE_READY, 0},
+    };
+    enum { PEAK = 6 };
+    if (!thread || !schedule(&figures[PEAK + 1].value, &figures[PEAK + 2].value)) {
+        put_figures(body, figures, PEAK + !thread);
+        return;
+    }
+    figures[PEAK + 1].value -= before < figures[PEAK + 1].value ? before : 0;
+    figures[PEAK] = figures[PEAK + 2];
+    put_figures(body, figures, PEAK + 2);
+}
+
 void usage_tell(struct thread *t, bool process)
 {
-    if (!t || !t->queue || t->life != atomic_load(&live) || atomic_load(&forbidden) ||
+    if (!t || !t->queue || t->life != atomic_load(&live) || forbid_filtered() ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_USAGE))
         return;
     int saved = errno;
-    uint8_t bytes[16 + 8 * USAGE_FIGURE_BYTES];
+    uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
     struct rusage used;
     struct timespec now;
@@ -53,7 +100,8 @@ void usage_tell(struct thread *t, bool process)
         clock_gettime(CLOCK_MONOTONIC, &now) == 0) {
         put_u8(&body, 1);
         put_u64(&body, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-        put(&body, process ? 0 : t->queue->thread, &used);
+        put(&body, process ? 0 : t->queue->thread, &used,
+            t->task && t->task->tid == getpid() ? before_ns : 0);
         tell_control(t, MESSAGE_USAGE, &body);
     }
     errno = saved;

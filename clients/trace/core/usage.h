@@ -9,7 +9,8 @@
 /* Tells getrusage(2) of the calling thread, or of the whole process, if the server wants it: only where no filter of
  * system calls could object. */
 void usage_tell(struct thread *thread, bool process);
-void usage_forbid(void); /* a filter of system calls comes: no more of that */
+void usage_begin_main(void); /* in the main thread, when it begins to be traced */
+void usage_forked(void);     /* in a child: its processor time begins anew */
 
 #pragma GCC visibility pop
 #endif

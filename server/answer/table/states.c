@@ -1,5 +1,6 @@
 /* The table of states: how each thread spent its life. */
 #include "memory/memory.h"
+#include "server/answer/table/processor.h"
 #include "server/answer/table/sweep.h"
 #include "server/measure/states.h"
 
@@ -7,10 +8,14 @@
 #include <stdlib.h>
 
 #define BOUND "order: all that no wait accounts for"
+#define SPLIT "processor time where it is known, else order: all that no wait accounts for"
 
 static const char *source_of(unsigned state)
 {
-    return state == STATE_RUNNING ? BOUND : state == STATE_SYSTEM ? "none" : NULL;
+    return state == STATE_RUNNING  ? SPLIT
+           : state == STATE_READY  ? "order; with run delay where it is known"
+           : state == STATE_SYSTEM ? "what is left where processor time is known, else none"
+                                   : NULL;
 }
 
 /* count, least and most of a state. */
@@ -23,7 +28,8 @@ static void add_details(struct shown_table *t, unsigned state)
         char name[40], title[40];
         snprintf(name, sizeof name, "%s_%s", states_word(state), names[i]);
         snprintf(title, sizeof title, "%s %s", states_word(state), titles[i]);
-        table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT, source_of(state));
+        table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT,
+                         state == STATE_RUNNING ? BOUND : NULL);
         table_detail(t);
     }
 }
@@ -47,11 +53,12 @@ static void add_columns(struct shown_table *t)
             add_details(t, state);
 }
 
-static void set_sums(struct table_cell *cells, const struct states *s)
+/* split: by processor time. */
+static void set_sums(struct table_cell *cells, const struct states *s, bool split)
 {
     struct table_cell *cell = cells + 1;
     for (unsigned state = 0; state < STATES; state++, cell++)
-        if (state != STATE_SYSTEM)
+        if (state != STATE_SYSTEM || split)
             *cell = cell_number(s->of[state].total_ns);
     *cell++ = cell_number(s->life_ns);
     for (unsigned state = 0; state < STATES; state++) {
@@ -96,27 +103,41 @@ static bool step(void *work, uint64_t *budget)
 }
 
 static void add_thread(const struct table_view *view, const struct course_of *course,
-                       const struct states *sums, struct shown_table *t, struct states *all)
+                       const struct states *sums, struct shown_table *t, struct states *all,
+                       uint32_t *unsplit)
 {
     struct table_cell *cells =
         sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
     if (!cells)
         return;
+    struct states whole = *sums;
+    bool split = processor_split(view, course, &whole);
     cells[0] = cell_line(course->thread);
-    set_sums(cells, sums);
+    set_sums(cells, &whole, split);
     table_row_line(t, course->thread);
-    states_add(all, sums);
+    states_add(all, &whole);
+    *unsplit += !split;
 }
 
-static void add_notes(struct shown_table *t, const struct states *all)
+/* unsplit: so many rows whose running is the order's. */
+static void add_notes(struct shown_table *t, const struct states *all, uint32_t unsplit)
 {
     if (all->unexplained)
         table_add_note(t,
                        "blocked has %.3f ms in %llu waits of which nothing recorded tells who "
                        "ended them",
                        (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained);
-    table_add_note(t, "running is what no wait accounts for: an upper bound, as the order alone "
-                      "does not tell when the system ran others");
+    if (unsplit == t->row_count)
+        table_add_note(t, "running is what no wait accounts for: an upper bound, as the order "
+                          "alone does not tell when the system ran others");
+    else
+        table_add_note(t,
+                       "running is processor time, and system what neither that nor a wait "
+                       "accounts for: asleep, or waiting for what no event tells of; ready is the "
+                       "least that it can be%s",
+                       unsplit ? " (without a figure for system, running is what no wait accounts "
+                                 "for, an upper bound)"
+                               : "");
 }
 
 /* Option "others": those that are cut off, in one row. */
@@ -141,13 +162,14 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 {
     struct summing *m = work;
     struct states all = {0};
+    uint32_t unsplit = 0;
     t->title = memory_copied("states");
     add_columns(t);
     for (uint32_t i = 0; i < m->sweep.thread && i < view->measured->thread_count; i++)
-        add_thread(view, &view->measured->threads[i], &m->threads[i], t, &all);
-    set_sums(table_make_total(t), &all);
-    add_notes(t, &all);
+        add_thread(view, &view->measured->threads[i], &m->threads[i], t, &all, &unsplit);
     uint32_t count = t->row_count;
+    set_sums(table_make_total(t), &all, unsplit < count);
+    add_notes(t, &all, unsplit);
     table_arrange(t, view->request, NULL);
     if (t->row_count < count && table_option(view->request, "others"))
         add_others(t, count - t->row_count);

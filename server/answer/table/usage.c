@@ -118,7 +118,7 @@ static struct table_cell source(const struct usage_series *s, const struct said 
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     (void)view;
     if (end)
-        return cell_text("getrusage at its end");
+        return cell_text("itself, at its end");
     char *text = memory_printed("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
     struct table_cell cell = cell_text(text);
     free(text);

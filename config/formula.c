@@ -1,0 +1,112 @@
+#include "config/formula.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST 64u /* brackets within brackets */
+#define NAME_BYTES 256u
+
+struct formula_reader {
+    const char *text, *at;
+    formula_name *name;
+    void *context;
+    unsigned depth;
+    bool unknown, wrong;
+};
+
+static char next(struct formula_reader *f)
+{
+    while (isspace((unsigned char)*f->at))
+        f->at++;
+    return *f->at;
+}
+
+static double fail(struct formula_reader *f)
+{
+    f->wrong = true;
+    return 0;
+}
+
+static double sum(struct formula_reader *f);
+
+static double named(struct formula_reader *f)
+{
+    char name[NAME_BYTES];
+    const char *begin = f->at + (*f->at == '\''), *end = begin;
+    bool quoted = *f->at == '\'';
+    double value = 0;
+    while (quoted ? *end && *end != '\'' : isalnum((unsigned char)*end) || *end == '_')
+        end++;
+    size_t size = (size_t)(end - begin);
+    if (size == 0 || size >= sizeof name || (quoted && *end != '\''))
+        return fail(f);
+    memcpy(name, begin, size);
+    name[size] = 0;
+    f->at = end + quoted;
+    f->unknown |= !f->name(f->context, name, &value);
+    return value;
+}
+
+static double single(struct formula_reader *f)
+{
+    char c = next(f);
+    double value;
+    if (++f->depth > DEEPEST)
+        return fail(f);
+    if (c == '(') {
+        f->at++;
+        value = sum(f);
+        if (!f->wrong && next(f) == ')')
+            f->at++;
+        else
+            fail(f);
+    } else if (c == '-') {
+        f->at++;
+        value = -single(f);
+    } else if (isdigit((unsigned char)c) || c == '.') {
+        char *end;
+        value = strtod(f->at, &end);
+        if (end == f->at)
+            return fail(f);
+        f->at = end;
+    } else {
+        value = named(f);
+    }
+    f->depth--;
+    return value;
+}
+
+static double product(struct formula_reader *f)
+{
+    double value = single(f);
+    for (char c; !f->wrong && ((c = next(f)) == '*' || c == '/');) {
+        f->at++;
+        double other = single(f);
+        f->unknown |= c == '/' && other == 0;
+        value = c == '*' ? value * other : other != 0 ? value / other : 0;
+    }
+    return value;
+}
+
+static double sum(struct formula_reader *f)
+{
+    double value = product(f);
+    for (char c; !f->wrong && ((c = next(f)) == '+' || c == '-');) {
+        f->at++;
+        double other = product(f);
+        value = c == '+' ? value + other : value - other;
+    }
+    return value;
+}
+
+enum formula formula_value(const char *text, formula_name *name, void *context, double *value,
+                           unsigned *wrong)
+{
+    struct formula_reader f = {.text = text, .at = text, .name = name, .context = context};
+    *value = sum(&f);
+    if (!f.wrong && next(&f))
+        f.wrong = true;
+    *wrong = (unsigned)(f.at - text);
+    return f.wrong ? FORMULA_WRONG : f.unknown ? FORMULA_UNKNOWN : FORMULA_GOOD;
+}

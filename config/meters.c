@@ -1,0 +1,203 @@
+#define _GNU_SOURCE
+#include "config/meters.h"
+
+#include "config/formula.h"
+#include "config/values.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void empty(struct target_meter *m)
+{
+    free(m->name);
+    free(m->unit);
+    free(m->formula);
+    names_free(&m->from);
+    names_free(&m->to);
+    names_free(&m->count);
+}
+
+void meters_free(struct target_meter *meters, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        empty(&meters[i]);
+    free(meters);
+}
+
+/* ---- reading ---- */
+
+struct known {
+    const struct target_meter *meters;
+    size_t count;
+    const char *missing;
+};
+
+static bool is_known(void *context, const char *name, double *value)
+{
+    struct known *known = context;
+    *value = 1;
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->meters[i].name, name) == 0)
+            return true;
+    free((char *)(uintptr_t)known->missing);
+    known->missing = memory_copied(name);
+    return false;
+}
+
+/* Of a formula, against the meters before it. */
+static void check_formula(struct reader *reader, const config_setting_t *s, const char *formula,
+                          const struct target_meter *before, size_t count)
+{
+    struct known known = {.meters = before, .count = count};
+    double value;
+    unsigned wrong;
+    enum formula is = formula_value(formula, is_known, &known, &value, &wrong);
+    if (is == FORMULA_WRONG)
+        WRONG(s, "\"formula\" is wrong at \"%s\"",
+              *(formula + wrong) ? formula + wrong : "its end");
+    else if (known.missing)
+        WRONG(s, "\"formula\" names \"%s\", which is no meter before it", known.missing);
+    free((char *)(uintptr_t)known.missing);
+}
+
+static void check_meter(struct reader *reader, const config_setting_t *s,
+                        const struct target_meter *m)
+{
+    bool timed = m->from.count || m->to.count;
+    if (timed + (m->count.count > 0) + (m->formula != NULL) != 1)
+        WRONG(s, "a meter needs \"from\" and \"to\", or \"count\", or \"formula\"");
+    else if (timed && (!m->from.count || !m->to.count))
+        WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "from" : "to",
+              m->from.count ? "to" : "from");
+    else if (m->per_line && !timed)
+        WRONG(s, "\"per\" is for meters with \"from\" and \"to\"");
+}
+
+static void take_one(struct reader *reader, const config_setting_t *s, struct target_meter **meters,
+                     size_t *count)
+{
+    static const char *const keys[] = {"name", "unit",    "from",  "to", "per",
+                                       "good", "formula", "count", NULL};
+    static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
+                                                                                NULL};
+    struct target_meter m = {0};
+    check_keys(reader, s, keys);
+    get_copy(reader, s, "name", &m.name);
+    get_copy(reader, s, "unit", &m.unit);
+    get_copy(reader, s, "formula", &m.formula);
+    get_name_or_names(reader, s, "from", &m.from);
+    get_name_or_names(reader, s, "to", &m.to);
+    get_name_or_names(reader, s, "count", &m.count);
+    m.per_line = get_word(reader, s, "per", per, 0) == 1;
+    m.good = (uint8_t)get_word(reader, s, "good", good, GOOD_NOT_SAID);
+    if (!m.name || !*m.name)
+        WRONG(s, "a meter without \"name\"");
+    struct target_meter *same = NULL; /* of an earlier part: this one stands for it */
+    for (size_t i = 0; m.name && i < *count; i++)
+        if (strcmp((*meters)[i].name, m.name) == 0)
+            same = &(*meters)[i];
+    if (same && same->part == reader->part)
+        WRONG(s, "the meter \"%s\" stands twice", m.name);
+    check_meter(reader, s, &m);
+    if (m.formula)
+        check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
+    m.name = m.name ? m.name : copy("");
+    m.unit = m.unit ? m.unit : copy(m.from.count ? "ns" : "");
+    m.part = reader->part;
+    if (same) {
+        empty(same);
+        *same = m;
+        return;
+    }
+    *meters = memory_resized(*meters, *count + 1, sizeof **meters);
+    (*meters)[(*count)++] = m;
+}
+
+void meters_take(struct reader *reader, const config_setting_t *root, struct target_meter **meters,
+                 size_t *count)
+{
+    const config_setting_t *list = get_groups(reader, root, "meters");
+    for (int i = 0; list && i < config_setting_length(list); i++)
+        take_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
+}
+
+bool meters_read(const char *text, const char *file, FILE *complaints, struct target_meter **meters,
+                 size_t *count)
+{
+    static const char *const keys[] = {"meters", NULL};
+    struct reader reader = {.file = file, .complaints = complaints};
+    config_t config;
+    config_init(&config);
+    *meters = NULL;
+    *count = 0;
+    if (strcasestr(text, "@include")) {
+        complain(&reader, file, 1, "@include is not served");
+    } else if (!config_read_string(&config, text)) {
+        complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+    } else {
+        check_keys(&reader, config_root_setting(&config), keys);
+        meters_take(&reader, config_root_setting(&config), meters, count);
+        if (!reader.mistakes && !*count)
+            complain(&reader, file, 1, "there are no \"meters\" in it");
+    }
+    config_destroy(&config);
+    if (reader.mistakes) {
+        meters_free(*meters, *count);
+        *meters = NULL;
+        *count = 0;
+    }
+    return !reader.mistakes;
+}
+
+/* ---- writing ---- */
+
+static void add_text(config_setting_t *group, const char *key, const char *text)
+{
+    config_setting_set_string(config_setting_add(group, key, CONFIG_TYPE_STRING), text);
+}
+
+static void add_names(config_setting_t *group, const char *key, const struct target_names *names)
+{
+    if (!names->count)
+        return;
+    config_setting_t *list = config_setting_add(group, key, CONFIG_TYPE_ARRAY);
+    for (size_t i = 0; i < names->count; i++)
+        config_setting_set_string(config_setting_add(list, NULL, CONFIG_TYPE_STRING),
+                                  names->items[i]);
+}
+
+static void add_meter(config_setting_t *list, const struct target_meter *m)
+{
+    config_setting_t *group = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
+    add_text(group, "name", m->name);
+    add_text(group, "unit", m->unit);
+    add_names(group, "from", &m->from);
+    add_names(group, "to", &m->to);
+    add_names(group, "count", &m->count);
+    if (m->per_line)
+        add_text(group, "per", "line");
+    if (m->formula)
+        add_text(group, "formula", m->formula);
+    if (m->good)
+        add_text(group, "good", m->good == GOOD_HIGH ? "high" : "low");
+}
+
+char *meters_text(const struct target_meter *meters, size_t count)
+{
+    config_t config;
+    char *text = NULL;
+    size_t size;
+    config_init(&config);
+    config_setting_t *list =
+        config_setting_add(config_root_setting(&config), "meters", CONFIG_TYPE_LIST);
+    for (size_t i = 0; i < count; i++)
+        add_meter(list, &meters[i]);
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        memory_is_out(1);
+    config_write(&config, f);
+    fclose(f);
+    config_destroy(&config);
+    return text;
+}

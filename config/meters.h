@@ -1,0 +1,44 @@
+/* Meters of a description, or of a file of one's own: what is counted, or timed, over the events of a run.
+ *
+ *     meters = (
+ *         { name = "lock wait"; from = "petition"; to = "entered"; per = "line"; good = "low"; },
+ *         { name = "meals"; count = ["entered"]; },
+ *         { name = "wait a meal"; formula = "'lock wait' / meals"; unit = "ns"; }
+ *     );
+ *
+ * `from` and `to`: the time from an event of the one type to the next one of the other, by the same thread, and with per =
+ * "line" about the same object or on its line.  `count`: how many events there are.  `formula` (formula.h): over the
+ * totals of meters before it. */
+#ifndef CONFIG_METERS_H
+#define CONFIG_METERS_H
+
+#include "config/target.h"
+
+#include <stdio.h>
+
+enum meter_good { GOOD_NOT_SAID, GOOD_HIGH, GOOD_LOW };
+
+struct target_meter {
+    char *name, *unit; /* unit "": a number */
+    struct target_names from, to, count; /* types of events */
+    bool per_line;
+    char *formula; /* or NULL */
+    uint8_t good; /* an enum meter_good */
+    int part; /* of the description, that spoke of it last */
+};
+
+/* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`; then
+ * false, and no meters.  They are the caller's to free. */
+bool meters_read(const char *text, const char *file, FILE *complaints, struct target_meter **meters,
+                 size_t *count);
+void meters_free(struct target_meter *meters, size_t count);
+/* As text that meters_read reads; the caller's. */
+char *meters_text(const struct target_meter *meters, size_t count);
+
+struct reader;
+struct config_setting_t;
+/* Of the list "meters" in a part of a description. */
+void meters_take(struct reader *reader, const struct config_setting_t *root,
+                 struct target_meter **meters, size_t *count);
+
+#endif

@@ -1,0 +1,322 @@
+/* The table of meters: what descriptions, or a file of one's own, count and time over the events of a run
+ * (config/meters.h).  Option "meters": the text of such a file. */
+#include "config/meters.h"
+
+#include "config/formula.h"
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/answer/table/table.h"
+#include "server/run/times.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum does { BEGINS = 1, ENDS = 2, COUNTS = 4 };
+
+struct sum {
+    uint32_t meter, thread;
+    uint64_t count;
+    int64_t total, last, least, most;
+};
+
+struct metering {
+    const struct table_view *view;
+    struct target_meter *own; /* of the option */
+    size_t own_count;
+    const struct target_meter **meters; /* all, those of descriptions first */
+    size_t count, room;
+    uint8_t **roles; /* by meter: by type an enum does */
+    uint32_t types; /* that roles has */
+    uint64_t position; /* the next one */
+    struct map open; /* meter and thread, object -> 1 + index in begun */
+    int64_t *begun;
+    size_t begun_count, begun_room;
+    struct map at; /* meter, thread -> 1 + index in sums */
+    struct sum *sums;
+    size_t sum_count, sum_room;
+};
+
+static void free_work(void *work)
+{
+    struct metering *m = work;
+    meters_free(m->own, m->own_count);
+    for (size_t i = 0; i < m->count; i++)
+        free(m->roles[i]);
+    free(m->roles);
+    free(m->meters);
+    map_free(&m->open);
+    map_free(&m->at);
+    free(m->begun);
+    free(m->sums);
+    free(m);
+}
+
+/* One of a name that is there already is left out: a description stands before one that it was made of. */
+static void add_meters(struct metering *m, const struct target_meter *meters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool there = false;
+        for (size_t k = 0; k < m->count; k++)
+            there |= strcmp(m->meters[k]->name, meters[i].name) == 0;
+        if (there)
+            continue;
+        m->meters = grow(m->meters, &m->room, m->count + 1, sizeof *m->meters);
+        m->meters[m->count++] = &meters[i];
+    }
+}
+
+static uint8_t role_of(const struct target_meter *m, const char *type)
+{
+    return (uint8_t)((target_has(&m->from, type) ? BEGINS : 0) |
+                     (target_has(&m->to, type) ? ENDS : 0) |
+                     (target_has(&m->count, type) ? COUNTS : 0));
+}
+
+/* Types may come while the run grows. */
+static void learn_types(struct metering *m)
+{
+    uint32_t types = (uint32_t)m->view->run->types.count + 1;
+    if (m->types == types)
+        return;
+    for (size_t i = 0; i < m->count; i++) {
+        m->roles[i] = memory_resized(m->roles[i], types, 1);
+        for (uint32_t type = 0; type < types; type++)
+            m->roles[i][type] = type ? role_of(m->meters[i], run_type_name(m->view->run, type)) : 0;
+    }
+    m->types = types;
+}
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    const char *text = table_option(view->request, "meters");
+    struct metering *m = memory_zeroed(1, sizeof *m);
+    m->view = view;
+    if (text && !meters_read(text, "meters", NULL, &m->own, &m->own_count)) {
+        *problem = memory_copied("these are no meters");
+        free_work(m);
+        return NULL;
+    }
+    add_meters(m, m->own, m->own_count);
+    for (size_t i = 0; i < view->run->target_count; i++)
+        add_meters(m, view->run->targets[i]->meters, view->run->targets[i]->meter_count);
+    m->roles = memory_zeroed(m->count + 1, sizeof *m->roles);
+    m->position = order_first(view->run->order);
+    return m;
+}
+
+/* ---- events ---- */
+
+static struct sum *sum_of(struct metering *m, uint32_t meter, uint32_t thread)
+{
+    uintptr_t known = (uintptr_t)map_get(&m->at, meter, thread);
+    if (known)
+        return &m->sums[known - 1];
+    m->sums = grow(m->sums, &m->sum_room, m->sum_count + 1, sizeof *m->sums);
+    m->sums[m->sum_count++] =
+        (struct sum){.meter = meter, .thread = thread, .least = INT64_MAX, .most = INT64_MIN};
+    map_put(&m->at, meter, thread, (void *)(uintptr_t)m->sum_count);
+    return &m->sums[m->sum_count - 1];
+}
+
+static void add(struct sum *sum, int64_t value)
+{
+    sum->count++;
+    sum->total += value;
+    sum->last = value;
+    sum->least = value < sum->least ? value : sum->least;
+    sum->most = value > sum->most ? value : sum->most;
+}
+
+static void look(struct metering *m, uint32_t meter, uint8_t role, const struct event *e,
+                 int64_t at_ns)
+{
+    if (role & COUNTS)
+        add(sum_of(m, meter, e->thread), 1);
+    if (!(role & (BEGINS | ENDS)))
+        return;
+    uint64_t whose = (uint64_t)meter << 32 | e->thread;
+    uint32_t object = !m->meters[meter]->per_line ? 0 : e->about ? e->about : e->line;
+    uintptr_t open = (uintptr_t)map_get(&m->open, whose, object);
+    if (role & ENDS && open && m->begun[open - 1] != INTERVALS_NEVER) {
+        add(sum_of(m, meter, e->thread), at_ns - m->begun[open - 1]);
+        m->begun[open - 1] = INTERVALS_NEVER;
+    }
+    if (!(role & BEGINS))
+        return;
+    if (!open) {
+        m->begun = grow(m->begun, &m->begun_room, m->begun_count + 1, sizeof *m->begun);
+        open = ++m->begun_count;
+        map_put(&m->open, whose, object, (void *)open);
+    }
+    m->begun[open - 1] = at_ns;
+}
+
+static bool counts(const struct table_view *view, const struct event *e, int64_t at_ns)
+{
+    if (!e->thread || !table_wants(view, e->thread) || at_ns < view->from_ns)
+        return false;
+    const struct course_of *course = view->past ? intervals_of(view->measured, e->thread) : NULL;
+    return at_ns < view->to_ns && (!view->past || (course && at_ns <= table_until(view, course)));
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct metering *m = work;
+    const struct order *order = m->view->run->order;
+    uint64_t end = order_count(order);
+    learn_types(m);
+    if (m->position < order_first(order))
+        m->position = order_first(order); /* forgotten meanwhile */
+    for (; m->position < end && *budget; m->position++, --*budget) {
+        struct event e = order_event(order, m->position);
+        int64_t at_ns = 0;
+        bool looked = false, wanted = false;
+        for (uint32_t i = 0; i < m->count; i++) {
+            uint8_t role = e.type < m->types && !(e.line & HIDDEN_LINE) ? m->roles[i][e.type] : 0;
+            if (!role)
+                continue;
+            if (!looked) {
+                at_ns = times_of(m->view->run, &e);
+                wanted = counts(m->view, &e, at_ns);
+                looked = true;
+            }
+            if (wanted)
+                look(m, i, role, &e, at_ns);
+        }
+    }
+    return m->position >= end;
+}
+
+/* ---- the table ---- */
+
+enum column { METER, THREAD, AMOUNT, COUNT, EACH, GREATEST, UNIT, TOTAL, LAST, LEAST, MOST, MEAN };
+
+static void add_columns(struct shown_table *t)
+{
+    static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
+    table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "amount", "amount", TABLE_TEXT, NULL);
+    table_add_column(t, "count", "times", TABLE_COUNT, NULL);
+    table_add_column(t, "each", "each", TABLE_TEXT, NULL);
+    table_add_column(t, "greatest", "greatest", TABLE_TEXT, NULL);
+    table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
+    table_detail(t);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, NULL);
+        table_detail(t);
+    }
+}
+
+static struct table_cell amount(const struct target_meter *m, double value)
+{
+    bool time = strcmp(m->unit, "ns") == 0;
+    char *text = time ? memory_printed("%.3f ms", value / 1e6)
+                      : memory_printed("%.6g%s%s", value, *m->unit ? " " : "", m->unit);
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+static void add_sum(struct shown_table *t, const struct target_meter *m, const struct sum *s,
+                    bool threads)
+{
+    struct table_cell *c = table_add_row(t, 0, (struct ref){0});
+    if (!c)
+        return;
+    bool timed = m->from.count != 0;
+    c[METER] = cell_text(m->name);
+    c[THREAD] = threads ? cell_line(s->thread) : (struct table_cell){0};
+    c[AMOUNT] = amount(m, (double)s->total);
+    c[COUNT] = cell_number((int64_t)s->count);
+    c[TOTAL] = cell_number(s->total);
+    c[UNIT] = cell_text(m->unit);
+    if (timed && s->count) {
+        c[LAST] = cell_number(s->last);
+        c[LEAST] = cell_number(s->least);
+        c[MOST] = cell_number(s->most);
+        c[MEAN] = cell_number((int64_t)((double)s->total / (double)s->count + 0.5));
+        c[EACH] = amount(m, (double)s->total / (double)s->count);
+        c[GREATEST] = amount(m, (double)s->most);
+    }
+    if (threads)
+        table_row_line(t, s->thread);
+}
+
+/* Of all threads. */
+static struct sum whole(const struct metering *m, uint32_t meter)
+{
+    struct sum all = {.meter = meter, .least = INT64_MAX, .most = INT64_MIN};
+    for (size_t i = 0; i < m->sum_count; i++) {
+        const struct sum *s = &m->sums[i];
+        if (s->meter != meter)
+            continue;
+        all.count += s->count;
+        all.total += s->total;
+        all.last = s->last;
+        all.least = s->least < all.least ? s->least : all.least;
+        all.most = s->most > all.most ? s->most : all.most;
+    }
+    return all;
+}
+
+static bool total_of(void *context, const char *name, double *value)
+{
+    struct metering *m = context;
+    double of;
+    unsigned wrong;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (strcmp(m->meters[i]->name, name) != 0)
+            continue;
+        if (m->meters[i]->formula)
+            return formula_value(m->meters[i]->formula, total_of, m, value, &wrong) == FORMULA_GOOD;
+        of = (double)whole(m, i).total;
+        *value = of;
+        return true;
+    }
+    return false;
+}
+
+static void add_formula(struct metering *m, struct shown_table *t, const struct target_meter *meter)
+{
+    double value;
+    unsigned wrong;
+    bool known = formula_value(meter->formula, total_of, m, &value, &wrong) == FORMULA_GOOD;
+    struct table_cell *c = table_add_row(t, 0, (struct ref){0});
+    if (!c)
+        return;
+    c[METER] = cell_text(meter->name);
+    c[UNIT] = cell_text(meter->unit);
+    if (known) {
+        c[AMOUNT] = amount(meter, value);
+        c[TOTAL] = cell_real(value);
+    }
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct metering *m = work;
+    bool threads = strcmp(view->request->by, "thread") == 0;
+    t->title = memory_copied("meters");
+    add_columns(t);
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (m->meters[i]->formula) {
+            add_formula(m, t, m->meters[i]);
+            continue;
+        }
+        struct sum all = whole(m, i);
+        if (!threads)
+            add_sum(t, m->meters[i], &all, false);
+        for (size_t k = 0; threads && k < m->sum_count; k++)
+            if (m->sums[k].meter == i)
+                add_sum(t, m->meters[i], &m->sums[k], true);
+    }
+    if (!m->count)
+        table_add_note(t, "no description of the run has meters: give a file of them");
+    table_arrange(t, view->request, NULL);
+}
+
+static const char *const by[] = {"meter", "thread", NULL};
+const struct preset preset_meters = {
+    .what = "meters", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

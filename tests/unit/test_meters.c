@@ -1,0 +1,126 @@
+/* Meters and formulas: what is read, what is refused and where, and what comes of it. */
+#include "config/formula.h"
+#include "config/meters.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool two(void *context, const char *name, double *value)
+{
+    (void)context;
+    *value = strcmp(name, "lock wait") == 0 ? 12 : 3;
+    return strcmp(name, "missing") != 0;
+}
+
+static void formulas_have_values(void **state)
+{
+    static const struct {
+        const char *text;
+        enum formula is;
+        double value;
+        unsigned wrong;
+    } all[] = {
+        {"1 + 2 * 3", FORMULA_GOOD, 7, 0},
+        {"(1 + 2) * 3 - -1", FORMULA_GOOD, 10, 0},
+        {"8 / 4 / 2", FORMULA_GOOD, 1, 0},
+        {"'lock wait' / n_1", FORMULA_GOOD, 4, 0},
+        {" .5 ", FORMULA_GOOD, .5, 0},
+        {"1 / (n - 3)", FORMULA_UNKNOWN, 0, 0},
+        {"missing + 1", FORMULA_UNKNOWN, 0, 0},
+        {"", FORMULA_WRONG, 0, 0},
+        {"1 +", FORMULA_WRONG, 0, 3},
+        {"1 2", FORMULA_WRONG, 0, 2},
+        {"(1", FORMULA_WRONG, 0, 2},
+        {"'open", FORMULA_WRONG, 0, 0},
+        {"1 $ 2", FORMULA_WRONG, 0, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double value;
+        unsigned wrong;
+        enum formula is = formula_value(all[i].text, two, NULL, &value, &wrong);
+        if (is != all[i].is || (is == FORMULA_GOOD && value != all[i].value) ||
+            (is == FORMULA_WRONG && wrong != all[i].wrong))
+            fail_msg("%s: %d, %f, at %u", all[i].text, (int)is, value, wrong);
+    }
+    char deep[1000];
+    memset(deep, '(', sizeof deep - 1);
+    deep[sizeof deep - 1] = 0;
+    double value;
+    unsigned wrong;
+    assert_int_equal(formula_value(deep, two, NULL, &value, &wrong), FORMULA_WRONG);
+}
+
+static const char good[] =
+    "meters = (\n"
+    "  { name = \"w\"; from = \"a\"; to = [\"b\", \"c\"]; per = \"line\"; good = \"low\"; },\n"
+    "  { name = \"n \\\"x\\\"\"; count = [\"b\"]; unit = \"meals\"; },\n"
+    "  { name = \"f\"; formula = \"w / 'n \\\"x\\\"'\"; });\n";
+
+static void what_is_written_is_read_again(void **state)
+{
+    struct target_meter *meters, *again;
+    size_t count, same;
+    (void)state;
+    assert_true(meters_read(good, "m", stderr, &meters, &count));
+    assert_int_equal(count, 3);
+    assert_true(meters[0].per_line);
+    assert_string_equal(meters[0].unit, "ns");
+    assert_string_equal(meters[0].to.items[1], "c");
+    assert_int_equal(meters[0].good, GOOD_LOW);
+    assert_string_equal(meters[1].unit, "meals");
+    char *text = meters_text(meters, count);
+    assert_true(meters_read(text, "again", stderr, &again, &same));
+    assert_int_equal(same, 3);
+    char *twice = meters_text(again, same);
+    assert_string_equal(text, twice);
+    free(text);
+    free(twice);
+    meters_free(meters, count);
+    meters_free(again, same);
+}
+
+static void mistakes_have_their_line(void **state)
+{
+    static const char *const bad[][2] = {
+        {"meters = (\n{ name = \"x\"; });", "m:2: a meter needs"},
+        {"meters = (\n{ name = \"x\"; from = \"a\"; });", "m:2: \"from\" without \"to\""},
+        {"meters = (\n{ name = \"x\"; count = \"a\"; per = \"line\"; });", "m:2: \"per\" is for"},
+        {"meters = (\n{ name = \"x\"; count = \"a\"; },\n{ name = \"x\"; count = \"a\"; });",
+         "m:3: the meter \"x\" stands twice"},
+        {"meters = (\n{ name = \"x\"; formula = \"y\"; });", "m:2: \"formula\" names \"y\""},
+        {"meters = (\n{ name = \"x\"; formula = \"1 +\"; });", "m:2: \"formula\" is wrong"},
+        {"meters = (\n{ count = \"a\"; });", "m:2: a meter without \"name\""},
+        {"meters = (\n{ name = \"x\"; count = \"a\"; good = \"fine\"; });", "m:2: "},
+        {"metres = ();", "m:1: unknown key \"metres\""},
+        {"meters = ();", "m:1: there are no"},
+        {"meters = (", "m:1: syntax error"},
+        {"@include \"x\"", "m:1: @include"},
+        {"", "m:1: there are no"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct target_meter *meters;
+        size_t count, size;
+        char *said = NULL;
+        FILE *f = open_memstream(&said, &size);
+        assert_false(meters_read(bad[i][0], "m", f, &meters, &count));
+        fclose(f);
+        assert_null(meters);
+        if (strncmp(said, bad[i][1], strlen(bad[i][1])) != 0)
+            fail_msg("%s: %s", bad[i][0], said);
+        free(said);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_have_values),
+        cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(mistakes_have_their_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
