@@ -1,6 +1,7 @@
 /* Tasks of programs that gcc compiled.  libgomp copies what a task is given, by the program's own function or as bytes;
  * we give it more: which task it is, and what it runs. */
 #include "clients/trace/omp/gomp.h"
+#include "clients/trace/omp/tasks.h"
 
 #include "clients/trace/poet.h"
 

@@ -19,19 +19,8 @@ struct group {
     _Atomic bool doubtful;
 };
 
-static __thread struct frame *now __attribute__((tls_model("initial-exec")));
-static __thread struct frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
-static _Atomic bool
-    untold; /* the end of a task was not recorded: whoever waits for it cannot say so */
-
-static struct frame *here(void)
-{
-    if (now)
-        return now;
-    if (!outside.id)
-        outside.id = frame_unique();
-    return &outside;
-}
+/* The end of a task was not recorded: whoever waits for it cannot say so. */
+static _Atomic bool untold;
 
 static uint64_t child(const struct frame *f, uint32_t n) { return mix(f->id, n + 1u); }
 static uint64_t spawn_key(uint64_t task) { return mix(task, 1); }
@@ -44,56 +33,13 @@ static bool may_vanish(void)
     return atomic_load_explicit(&untold, memory_order_relaxed) || (m && m->team->cancellable);
 }
 
-/* ---- where a thread is ---- */
-
-uint64_t frame_unique(void)
-{
-    static _Atomic uint64_t frames;
-    return mix(atomic_fetch_add(&frames, 1) + 1, 0x656d617266u);
-}
-
-struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group)
-{
-    struct frame *outer = now;
-    *frame = (struct frame){.id = id, .group = group};
-    now = frame;
-    return outer;
-}
-
-void frame_end(struct frame *frame, struct frame *outer)
-{
-    depends_free(frame->depends);
-    frame->depends = NULL;
-    now = outer;
-}
-
-void frame_waits(enum event by, poet_line_t line, const void *site)
-{
-    struct frame *f = here();
-    f->waits = true;
-    f->waits_by = by;
-    f->waits_for = line;
-    f->waits_at = site;
-}
-
-void frame_goes_on(void) { here()->waits = false; }
-
-bool frame_is_waiting(enum event by) { return here()->waits && here()->waits_by == by; }
-
-struct frame *frame_resume(struct frame *frame)
-{
-    struct frame *before = now;
-    now = frame;
-    return before;
-}
-
 void tasks_untold(void) { atomic_store(&untold, true); }
 
 /* ---- one task ---- */
 
 void task_make(struct task *task, bool detached)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     struct member *m = member_now();
     *task = (struct task){.id = child(f, f->made++), .group = f->group};
     task->spawned_by = task->id;
@@ -112,7 +58,7 @@ void task_make(struct task *task, bool detached)
 
 void task_depends(struct task *task, const void *place, enum dependence how, bool unclear)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     if (unclear || may_vanish())
         task->doubtful = true;
     if (!f->depends)
@@ -188,7 +134,7 @@ static void waited(uint64_t *keys, size_t count, bool doubtful, const void *site
 
 bool taskwait_begin(const void *site)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     int saved = errno;
     if (f->made == f->awaited)
         return false;
@@ -200,7 +146,7 @@ bool taskwait_begin(const void *site)
 
 void taskwait_end(const void *site)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     int saved = errno;
     uint32_t count = f->made - f->awaited;
     uint64_t *keys = count <= CHILDREN_MOST ? malloc(count * sizeof *keys) : NULL;
@@ -217,7 +163,7 @@ void taskwait_end(const void *site)
 bool taskwait_like(struct task *like)
 {
     *like = (struct task){0};
-    return here()->made > here()->awaited;
+    return frame_here()->made > frame_here()->awaited;
 }
 
 void taskwait_for_begin(const void *site)
@@ -239,7 +185,7 @@ void taskwait_for_end(struct task *like, const void *site)
 
 void taskgroup_begin(void)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     int saved = errno;
     struct group *g = calloc(1, sizeof *g);
     errno = saved;
@@ -253,7 +199,7 @@ void taskgroup_begin(void)
 
 bool taskgroup_waits(bool anyway, const void *site)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     int saved = errno;
     if (!f->group || !(anyway || atomic_load(&f->group->made)))
         return false;
@@ -278,7 +224,7 @@ static size_t empty(struct group *g, uint64_t *keys, size_t room)
 
 void taskgroup_end(bool waits, const void *site)
 {
-    struct frame *f = here();
+    struct frame *f = frame_here();
     struct group *g = f->group;
     int saved = errno;
     if (!g)

@@ -7,7 +7,7 @@
 #define CLIENTS_TRACE_OMP_TASKS_H
 
 #include "clients/trace/omp/depends.h"
-#include "clients/trace/omp/events.h"
+#include "clients/trace/omp/frames.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,42 +15,16 @@
 
 #pragma GCC visibility push(hidden)
 
-struct group; /* a taskgroup */
-
-/* What makes tasks, and waits for them, on one thread. */
-struct frame {
-    uint64_t id;
-    uint32_t made, awaited; /* children; those of them that were waited for */
-    struct group *group;
-    struct depends *depends;
-    bool doubtful; /* a child ends when somebody says so, out of sight */
-    enum event waits_by; /* where it waits, and may run others meanwhile, */
-    bool waits;          /*   if it does */
-    poet_line_t waits_for;
-    const void *waits_at;
-};
-
 /* A task that was made. */
 struct task {
     uint64_t id;
-    uint64_t
-        spawned_by; /* what its spawn is found by: its own id, but of those of a loop, which have one together */
+    uint64_t spawned_by; /* what its spawn is found by: its id; of those of a loop one for all */
     struct group *group;
     uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
     uint32_t before_count;
     bool told; /* its spawn was recorded */
     bool doubtful; /* it may depend on more */
 };
-
-uint64_t frame_unique(void); /* an id for a frame that is no task's */
-/* The calling thread is in it, till frame_end(), with what frame_begin() gave. */
-struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group);
-void frame_end(struct frame *frame, struct frame *outer);
-void frame_waits(enum event by, poet_line_t line, const void *site); /* here, from now on */
-void frame_goes_on(void);
-bool frame_is_waiting(enum event by);
-/* The thread goes on in another one that had begun; gives the one that it was in. */
-struct frame *frame_resume(struct frame *frame);
 
 /* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
 void task_make(struct task *task, bool detached);
@@ -73,8 +47,8 @@ void taskwait_for_begin(const void *site);
 void taskwait_for_end(struct task *like, const void *site);
 
 void taskgroup_begin(void);
-bool taskgroup_waits(bool anyway,
-                     const void *site); /* false: there are no tasks in it, unless `anyway` */
+/* false: there are no tasks in it, unless `anyway`. */
+bool taskgroup_waits(bool anyway, const void *site);
 void taskgroup_end(bool waited, const void *site);
 
 #pragma GCC visibility pop

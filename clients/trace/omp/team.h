@@ -8,7 +8,7 @@
 #define CLIENTS_TRACE_OMP_TEAM_H
 
 #include "clients/trace/omp/events.h"
-#include "clients/trace/omp/tasks.h"
+#include "clients/trace/omp/frames.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

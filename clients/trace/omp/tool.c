@@ -4,6 +4,7 @@
 
 #include "clients/trace/omp/ompt.h"
 #include "clients/trace/omp/real.h"
+#include "clients/trace/omp/tasks.h"
 #include "clients/trace/omp/team.h"
 #include "clients/trace/poet.h"
 
