@@ -39,6 +39,7 @@ POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
+OMP     = $(wildcard clients/trace/omp/*.c)
 
 # The implementations of MPI that are there; each has its own binary interface.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -60,9 +61,9 @@ $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
-BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload
+BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
@@ -105,10 +106,22 @@ $(B)/lib/poet/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/l
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
+# (it defines calls of compilers, whose names are not for programs)
+$(B)/pic/clients/trace/omp/%.o: clients/trace/omp/%.c $(B)/include/poet.h
+	$(call step,PIC,$<)
+	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+
+$(B)/lib/poet/libpoet-omp.so: $(patsubst %.c,$(B)/pic/%.o,$(OMP)) $(B)/lib/libpoet.so
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+
 $(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 $(B)/lib/poet/libpoet-process.preload: clients/trace/process/process.preload
+	$(call step,COPY,$@)
+	$(Q)install -m 644 $< $@
+$(B)/lib/poet/libpoet-omp.preload: clients/trace/omp/omp.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 
@@ -319,14 +332,14 @@ install: all
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib
 	install -d $(DESTDIR)$(PREFIX)/lib/poet
-	install -m 755 $(B)/lib/poet/libpoet-process.so $(DESTDIR)$(PREFIX)/lib/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(DESTDIR)$(PREFIX)/lib/poet
 	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(call pc,$(PREFIX),clients/trace/poet.pc.in) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
 	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit 1; done
 	for c in poetcc poetcc++; do ln -sf poet $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(B)/lib/poet/libpoet-process.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(DESTDIR)$(PREFIX)/lib/poet
+	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(DESTDIR)$(PREFIX)/lib/poet
 	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib/poet || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet

@@ -27,7 +27,7 @@ git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do
         [ -f "$object" ] && break
     done
     exported=$(nm --defined-only "$object" 2>/dev/null | sed -n 's/.* [TDBRVC] //p' |
-        grep -Ev '^(MPI_|poet_link_with_poetcc_trace__|poet_process_|DW\.ref\.|__wrap_)' | sort -u |
+        grep -Ev '^(MPI_|poet_link_with_poetcc_trace__|poet_process_|poet_omp_|GOMP_|omp_|__kmpc_|ompt_|DW\.ref\.|__wrap_)' | sort -u |
         comm -23 - "$work/known" | comm -23 - "$work/rows" | tr '\n' ' ')
     if [ -z "$exported" ]; then
         echo "$room none"

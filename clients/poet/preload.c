@@ -16,7 +16,7 @@
 struct rules {
     char library[PATH_MAX];
     char needs[LINE_BYTES], starts[LINE_BYTES], starter[LINE_BYTES], also[LINE_BYTES];
-    bool otherwise;
+    bool otherwise, always;
 };
 
 static void read_rules(struct rules *r, const char *path)
@@ -40,6 +40,7 @@ static void read_rules(struct rules *r, const char *path)
             if (strncmp(line, words[i].word, strlen(words[i].word)) == 0)
                 snprintf(words[i].into, LINE_BYTES, "%s", rest + 1);
         r->otherwise |= strcmp(line, "otherwise") == 0;
+        r->always |= strcmp(line, "always") == 0;
     }
     if (f)
         fclose(f);
@@ -138,13 +139,13 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
         enum asked asked = asks(&r, arguments);
         strongest = asked < strongest ? asked : strongest;
     }
-    for (size_t i = 0; strongest != NOT && i < found.gl_pathc; i++) {
+    for (size_t i = 0; i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
-        if (asks(&r, arguments) != strongest || is_left_out(&r, without) ||
-            access(r.library, R_OK) != 0)
+        bool wanted = r.always || (strongest != NOT && asks(&r, arguments) == strongest);
+        if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
             continue;
         add(list, size, r.library);
-        if (strongest == STARTED)
+        if (strongest == STARTED && !r.always)
             add(list, size, r.also);
     }
     globfree(&found);

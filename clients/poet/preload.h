@@ -7,6 +7,7 @@
  *     starter PATTERN...   and is for this library if its real path is such
  *     also LIBRARY         loaded with it then, since the programs load it later by themselves
  *     otherwise            loaded if no other one is
+ *     always               loaded whatever others are
  *     compiler PATTERN, defines HEADER MACRO
  *                          poetcc links it, and what `also` names, if the compiler is called so, and that
  *                          header defines the macro

@@ -254,7 +254,7 @@ static const struct argp_option options[] = {
     {"exclude", 'x', "PATTERN", 0, "but not by these; may be repeated", 1},
     {"without", WITHOUT, "LIBRARY", 0,
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
-     "through pipes, sockets, queues and file locks",
+     "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

@@ -57,9 +57,25 @@ static bool first_of_tuple(char *text)
     return n > 0;
 }
 
+/* gcc and clang keep a critical section of OpenMP called x in .gomp_critical_user_x, clang with .var behind it. */
+static bool critical_section(const char *symbol, char *text, size_t size)
+{
+    static const char before[] = ".gomp_critical_user_", behind[] = ".var";
+    size_t n = strlen(symbol), first = sizeof before - 1, last = sizeof behind - 1;
+    if (strncmp(symbol, before, first) != 0)
+        return false;
+    if (n >= first + last && strcmp(symbol + n - last, behind) == 0)
+        n -= last;
+    snprintf(text, size, "%.*s", n > first ? (int)(n - first) : 7,
+             n > first ? symbol + first : "unnamed");
+    return true;
+}
+
 const char *name_shown(const char *symbol, char *text, size_t size)
 {
     int status;
+    if (critical_section(symbol, text, size))
+        return text;
     char *name = strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
     if (!name) { /* of C; a static variable of a function is called name.0 */
         size_t n = strcspn(symbol, ".");

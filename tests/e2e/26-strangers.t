@@ -261,7 +261,9 @@ C
 if both parallel -fopenmp 2>/dev/null; then
     modes "OpenMP: sound" sound parallel
     is "it computes the same" "$(cat parallel.t.out parallel.r.out | sort -u)" 435
-    modes "it is told" said parallel "OpenMP (lib[gi]*omp"
+    silent() { ! said "$1" "OpenMP (lib[gi]*omp"; }
+    modes "it is followed" said parallel region_end
+    modes "and not said not to be" silent parallel
     visits() { poet dump --json "$1" | grep -c '"type":"entered"'; }
     is "what its threads lock is recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
 else

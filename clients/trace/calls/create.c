@@ -9,7 +9,9 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/losses.h"
+#include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/runtime.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/tell.h"
@@ -72,13 +74,23 @@ static int really_create(pthread_t *id, const pthread_attr_t *attributes, const 
                            : real.thrd_create(id, start->function_c11, start->argument);
 }
 
+/* Does a library of ours tell what the one does that makes this thread? */
+static bool is_followed(const struct start *start)
+{
+    uintptr_t bias;
+    const char *path = start->function ? modules_path((uintptr_t)start->function, &bias) : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return path && runtime_is_followed(slash ? slash + 1 : path);
+}
+
 /* Both kinds of success are 0. */
 static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
                   const struct start *wanted)
 {
     real_find();
     if (!site) {
-        atomic_store(&library_threads, true);
+        if (!is_followed(wanted))
+            atomic_store(&library_threads, true);
         return stranger_create(id, attributes, made_detached(attributes), wanted->function,
                                wanted->function_c11, wanted->argument);
     }

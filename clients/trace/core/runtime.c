@@ -27,6 +27,8 @@ static const struct {
     {"libiomp5.so", "OpenMP"}, {"libtbb.so", "TBB"},    {"libglib-2.0.so", "GLib"},
     {"libQt5Core.so", "Qt"},   {"libQt6Core.so", "Qt"}, {"libabsl_synchronization.so", "Abseil"}};
 
+extern const char poet_omp_follows[] __attribute__((weak)); /* libpoet-omp is there */
+
 static char found[FOUND][96]; /* added to under the lock of the modules */
 static _Atomic unsigned found_count, told_count;
 static struct dl_phdr_info program;
@@ -38,6 +40,15 @@ static void add(const char *name, const char *file)
         return;
     snprintf(found[count], sizeof *found, "%s (%.60s)", name, file);
     atomic_store(&found_count, count + 1);
+}
+
+bool runtime_is_followed(const char *file)
+{
+    for (size_t i = 0; poet_omp_follows && i < sizeof libraries / sizeof *libraries; i++)
+        if (strcmp(libraries[i].name, "OpenMP") == 0 &&
+            strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0)
+            return true;
+    return false;
 }
 
 /* ---- Rust: its standard library leaves the names of its files in every program ---- */
@@ -120,7 +131,8 @@ void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_pro
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0)
+        if (strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0 &&
+            !runtime_is_followed(file))
             add(libraries[i].name, file);
     if (is_go(info))
         add("Go", file);

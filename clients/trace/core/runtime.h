@@ -12,6 +12,8 @@
 void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_program, bool records);
 /* Once the program is traced: whether it is of such a language itself.  warn: the user hears it, too. */
 void runtime_look_at_program(bool warn);
+/* Whether what the library in a file of that name does is told by a library of ours. */
+bool runtime_is_followed(const char *file);
 void runtimes_tell(void); /* the server, what was found since */
 
 #pragma GCC visibility pop

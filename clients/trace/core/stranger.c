@@ -13,6 +13,7 @@
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/runtime.h"
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
@@ -149,7 +150,7 @@ static void tell_library(const struct task *task)
     const char *path = task->entry ? modules_path(task->entry, &bias) : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
     char text[100];
-    if (!path)
+    if (!path || runtime_is_followed(slash ? slash + 1 : path))
         return;
     snprintf(text, sizeof text, "work for threads of %s", slash ? slash + 1 : path);
     unseen_tell(UNSEEN_RUNTIME, text);

@@ -1,0 +1,26 @@
+/* Which of its siblings a task depends on: by the places that they read and write (OpenMP's depend). */
+#ifndef CLIENTS_TRACE_OMP_DEPENDS_H
+#define CLIENTS_TRACE_OMP_DEPENDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct depends;
+/* What a task does with a place.  Members of a set come in any order. */
+enum dependence { DEPEND_READS, DEPEND_WRITES, DEPEND_IN_SET };
+
+struct depends *depends_new(void); /* NULL: there is no memory */
+void depends_free(struct depends *depends); /* NULL too */
+/* All that were told so far have ended, and been waited for. */
+void depends_forget(struct depends *depends); /* NULL too */
+
+/* A task is known by the key of its end.  Adds the keys of those that it comes after, to a list from malloc that keeps
+ * room for one more.  task 0: it only looks.  false: it may come after more. */
+bool depends_on(struct depends *depends, const void *place, enum dependence how, uint64_t task,
+                uint64_t **before, uint32_t *count);
+
+#pragma GCC visibility pop
+#endif

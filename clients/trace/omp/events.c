@@ -1,0 +1,85 @@
+/* The events that OpenMP leaves. */
+#include "clients/trace/omp/events.h"
+
+#include "clients/trace/mix.h"
+
+#include <stdatomic.h>
+
+static const char *const names[EVENT_COUNT] = {
+#define T(name) #name,
+    EVENTS(T)
+#undef T
+};
+
+poet_type_t event_type(enum event event)
+{
+    static _Atomic poet_type_t types[EVENT_COUNT];
+    static _Atomic bool described;
+    poet_type_t type = atomic_load_explicit(&types[event], memory_order_relaxed);
+    if (type || !events_high())
+        return type;
+    if (!atomic_exchange(&described, true))
+        poet_environment("omp");
+    type = poet_type(names[event], NULL);
+    atomic_store_explicit(&types[event], type, memory_order_relaxed);
+    return type;
+}
+
+uint64_t events_high(void)
+{
+    uint64_t identity[2];
+    poet_line_t here = poet_here();
+    if (!here || !poet_identity(here, identity))
+        return 0;
+    return mix(identity[0], 0x706d6f2e74656f70u) | 1;
+}
+
+static bool record(poet_record_t r, enum event type)
+{
+    r.type = event_type(type);
+    return r.type && poet_record(&r).line;
+}
+
+bool note(enum event type, poet_line_t about, unsigned doubt, const void *site)
+{
+    return record((poet_record_t){.about = about, .flags = doubt, .site = site}, type);
+}
+
+bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site)
+{
+    return record((poet_record_t){.about = about,
+                                  .flags = POET_SEND,
+                                  .site = site,
+                                  .high = events_high(),
+                                  .low = &low,
+                                  .keys = 1},
+                  type);
+}
+
+bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_t count,
+                  unsigned doubt, const void *site)
+{
+    bool recorded = count || note(type, about, doubt, site);
+    for (size_t at = 0; at < count; at += KEYS_MOST)
+        recorded = record((poet_record_t){.about = about,
+                                          .flags = POET_RECEIVE | doubt,
+                                          .site = site,
+                                          .high = events_high(),
+                                          .low = low + at,
+                                          .keys = count - at < KEYS_MOST ? count - at : KEYS_MOST},
+                          type);
+    return recorded;
+}
+
+bool note_meeting(enum event type, poet_line_t about, uint64_t low, uint32_t members,
+                  unsigned doubt, const void *site)
+{
+    return record((poet_record_t){.about = about,
+                                  .flags = POET_MEET | doubt,
+                                  .site = site,
+                                  .high = events_high(),
+                                  .low = &low,
+                                  .keys = 1,
+                                  .count = members},
+                  type);
+}

@@ -1,0 +1,18 @@
+/* The calls of programs that gcc compiled, to libgomp. */
+#ifndef CLIENTS_TRACE_OMP_GOMP_H
+#define CLIENTS_TRACE_OMP_GOMP_H
+
+#include "clients/trace/omp/real.h"
+#include "clients/trace/omp/team.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The member that a call from `site` is of; NULL: none that is followed here. */
+static inline struct member *gomp_member(const void *site)
+{
+    struct member *m = member_now();
+    return m && !real_is_llvm(site) ? m : NULL;
+}
+
+#endif

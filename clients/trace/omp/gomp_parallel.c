@@ -1,0 +1,99 @@
+/* Parallel regions of programs that gcc compiled.  Each form of the call runs a function in every member of a team;
+ * it is given one of ours instead, which runs that one. */
+#include "clients/trace/omp/gomp.h"
+
+#include "clients/trace/poet.h"
+
+#include <stddef.h>
+
+struct region {
+    void *reductions; /* of tasks: the first thing that libgomp looks for, where there are some */
+    struct team team;
+    void (*body)(void *);
+    void *data;
+    const void *site;
+};
+
+static void wait_for_others(const void *site)
+{
+    void (*barrier)(void) = REAL(GOMP_barrier, site, void, (void));
+    barrier();
+}
+
+/* In each member. */
+static void run(void *data)
+{
+    struct region *r = data;
+    struct member m;
+    int (*size)(void) = REAL(omp_get_num_threads, r->site, int, (void));
+    int (*number)(void) = REAL(omp_get_thread_num, r->site, int, (void));
+    member_begin(&m, &r->team, (uint32_t)size(), (uint32_t)number());
+    r->body(r->data);
+    member_over(&m, wait_for_others, r->site);
+    member_end(&m);
+}
+
+static bool can_follow(const void *site)
+{
+    return real_call(REAL_GOMP_barrier, site) && real_call(REAL_omp_get_num_threads, site) &&
+           real_call(REAL_omp_get_thread_num, site) && !real_is_llvm(site);
+}
+
+static void begin(struct region *r, void (*body)(void *), void *data, const void *site)
+{
+    int (*cancellation)(void) = REAL(omp_get_cancellation, site, int, (void));
+    *r = (struct region){.body = body, .data = data, .site = site};
+    team_begin(&r->team, (const void *)(uintptr_t)body, cancellation && cancellation(), site);
+}
+
+/* With no runtime to be found the region has one member. */
+#define PARALLEL(type, name, first, before, parameters, given, after)                              \
+    API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters);       \
+    API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters)        \
+    {                                                                                              \
+        type (*call)(void (*)(void *), void *, unsigned PARAMETERS parameters) =                   \
+            (type(*)(void (*)(void *), void *, unsigned PARAMETERS parameters))(                   \
+                uintptr_t)real_call(REAL_##name, SITE);                                            \
+        struct region r;                                                                           \
+        if (!call || !can_follow(SITE))                                                            \
+            return call ? call(body, data, threads GIVEN given) : (type)(body(data), 0);           \
+        begin(&r, body, data, SITE);                                                               \
+        r.reductions = first;                                                                      \
+        before call(run, &r, threads GIVEN given);                                                 \
+        team_end(&r.team, SITE);                                                                   \
+        after;                                                                                     \
+    }
+#define PARAMETERS(...) , ##__VA_ARGS__
+#define GIVEN(...) , ##__VA_ARGS__
+
+PARALLEL(void, GOMP_parallel, NULL, , (unsigned flags), (flags), )
+PARALLEL(unsigned, GOMP_parallel_reductions, *(void **)data, unsigned result =, (unsigned flags),
+         (flags), return result)
+PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
+
+#define LOOP(name)                                                                                 \
+    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                              \
+             (long start, long end, long step, long chunk, unsigned flags),                        \
+             (start, end, step, chunk, flags), )
+#define LOOP_AT_RUNTIME(name)                                                                      \
+    PARALLEL(void, GOMP_parallel_loop_##name, NULL, ,                                              \
+             (long start, long end, long step, unsigned flags), (start, end, step, flags), )
+LOOP(static)
+LOOP(dynamic)
+LOOP(guided)
+LOOP(nonmonotonic_dynamic)
+LOOP(nonmonotonic_guided)
+LOOP_AT_RUNTIME(runtime)
+LOOP_AT_RUNTIME(nonmonotonic_runtime)
+LOOP_AT_RUNTIME(maybe_nonmonotonic_runtime)
+
+/* How compilers before gcc 4.9 began a region: the rest of it is not stood before. */
+API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads);
+API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads)
+{
+    void (*call)(void (*)(void *), void *, unsigned) =
+        REAL(GOMP_parallel_start, SITE, void, (void (*)(void *), void *, unsigned));
+    poet_unseen("parallel regions that a compiler before gcc 4.9 made (OpenMP)");
+    if (call)
+        call(body, data, threads);
+}

@@ -1,0 +1,143 @@
+/* The calls of programs that clang compiled: those of which LLVM's runtime does not tell enough. */
+#include "clients/trace/omp/ordered.h"
+#include "clients/trace/omp/real.h"
+#include "clients/trace/omp/team.h"
+#include "clients/trace/omp/tool.h"
+#include "clients/trace/poet.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ARGUMENTS_MOST 64
+#define PASSED_MOST 256
+
+typedef struct source source; /* where a call stands, as clang says it */
+typedef void body(int32_t *thread, int32_t *bound, ...);
+
+/* The calling thread waits for it: it may lie on its stack. */
+struct region {
+    source *at;
+    const void *site;
+    body *function;
+    int count;
+    void *arguments[ARGUMENTS_MOST];
+};
+
+struct waiting {
+    const struct region *region;
+    int32_t thread;
+};
+
+static void wait_for_others(const void *context)
+{
+    const struct waiting *w = context;
+    void (*call)(source *, int32_t) =
+        REAL(__kmpc_barrier, w->region->site, void, (source *, int32_t));
+    if (call)
+        call(w->region->at, w->thread);
+}
+
+/* A function takes what it needs of what it is given. */
+#define FOUR(a, i) a[i], a[i + 1], a[i + 2], a[i + 3]
+#define SIXTEEN(a, i) FOUR(a, i), FOUR(a, i + 4), FOUR(a, i + 8), FOUR(a, i + 12)
+#define SIXTY_FOUR(a, i) SIXTEEN(a, i), SIXTEEN(a, i + 16), SIXTEEN(a, i + 32), SIXTEEN(a, i + 48)
+static void call_body(const struct region *r, int32_t *thread, int32_t *bound)
+{
+    void *const *a = r->arguments;
+    if (r->count <= 4)
+        r->function(thread, bound, FOUR(a, 0));
+    else if (r->count <= 16)
+        r->function(thread, bound, SIXTEEN(a, 0));
+    else
+        r->function(thread, bound, SIXTY_FOUR(a, 0));
+}
+
+/* In each member.  Not in nested teams: a barrier right before their end may hang in this runtime (LLVM 14) when
+ * threads are many; the members' ends are told by messages there. */
+static void run(int32_t *thread, int32_t *bound, ...)
+{
+    va_list ap;
+    va_start(ap, bound);
+    const struct region *r = va_arg(ap, struct region *);
+    va_end(ap);
+    struct waiting w = {r, *thread};
+    call_body(r, thread, bound);
+    struct member *m = member_now();
+    if (m && m->team->body == (const void *)(uintptr_t)r->function)
+        member_over(m, m->team->nested ? NULL : wait_for_others, &w);
+}
+
+/* With so many variables the function is left as it is: the members' ends are told by messages. */
+typedef void fork_call(source *, int32_t, body *, ...);
+static void pass_on(fork_call *call, source *at, int32_t count, body *function, va_list ap)
+{
+    void **a = calloc(PASSED_MOST, sizeof *a);
+    for (int i = 0; a && i < count && i < PASSED_MOST; i++)
+        a[i] = va_arg(ap, void *);
+    if (a)
+        call(at, count, function, SIXTY_FOUR(a, 0), SIXTY_FOUR(a, 64), SIXTY_FOUR(a, 128),
+             SIXTY_FOUR(a, 192));
+    free(a);
+}
+
+API fork_call __kmpc_fork_call;
+API void __kmpc_fork_call(source *at, int32_t count, body *function, ...)
+{
+    fork_call *call = (fork_call *)(uintptr_t)real_call(REAL___kmpc_fork_call, SITE);
+    struct region r = {.at = at, .site = SITE, .function = function, .count = count};
+    va_list ap;
+    va_start(ap, function);
+    if (call && count > ARGUMENTS_MOST)
+        pass_on(call, at, count, function, ap);
+    for (int i = 0; i < count && count <= ARGUMENTS_MOST; i++)
+        r.arguments[i] = va_arg(ap, void *);
+    va_end(ap);
+    if (!call || count > ARGUMENTS_MOST)
+        return;
+    tool_forks(SITE, (const void *)(uintptr_t)function);
+    call(at, 1, run, &r);
+    tool_forks(NULL, NULL);
+    if (!tool_is_told())
+        poet_unseen(
+            "OpenMP (LLVM's runtime, which tells nothing: it has another tool, or none is let in)");
+}
+
+/* ---- ordered loops ---- */
+
+API void __kmpc_ordered(source *at, int32_t thread);
+API void __kmpc_ordered(source *at, int32_t thread)
+{
+    void (*call)(source *, int32_t) = REAL(__kmpc_ordered, SITE, void, (source *, int32_t));
+    struct member *m = member_now();
+    if (m)
+        ordered_asks(m, SITE);
+    if (call)
+        call(at, thread);
+    if (m)
+        ordered_begins(m, SITE);
+}
+
+API void __kmpc_end_ordered(source *at, int32_t thread);
+API void __kmpc_end_ordered(source *at, int32_t thread)
+{
+    void (*call)(source *, int32_t) = REAL(__kmpc_end_ordered, SITE, void, (source *, int32_t));
+    struct member *m = member_now();
+    if (m)
+        ordered_ends(m, SITE);
+    if (call)
+        call(at, thread);
+}
+
+API void __kmpc_doacross_wait(source *at, int32_t thread, const int64_t *iteration);
+API void __kmpc_doacross_wait(source *at, int32_t thread, const int64_t *iteration)
+{
+    void (*call)(source *, int32_t, const int64_t *) =
+        REAL(__kmpc_doacross_wait, SITE, void, (source *, int32_t, const int64_t *));
+    struct member *m = member_now();
+    if (call)
+        call(at, thread, iteration);
+    if (m)
+        note(EVENT_sink, m->team->line, POET_DOUBT_THREAD, SITE);
+}

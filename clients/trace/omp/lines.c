@@ -1,0 +1,137 @@
+/* Lines of what threads meet at: found by kind and address. */
+#include "clients/trace/omp/lines.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/omp/events.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define BUCKETS 1024u
+
+static const char *const kinds[] = {
+    [LINE_REGION] = "region", [LINE_CRITICAL] = "critical", [LINE_LOCK] = "lock"};
+
+struct entry { /* stays, once made; an object that comes to the address later takes it over */
+    const void *object;
+    enum line_kind kind;
+    struct entry *next;
+    _Atomic uint64_t high; /* of the life in which its line was opened */
+    _Atomic poet_line_t line;
+    _Atomic unsigned inside; /* who has come to it and not gone */
+    unsigned depth;
+};
+static struct entry *_Atomic buckets[BUCKETS];
+
+static struct entry *_Atomic *bucket(enum line_kind kind, const void *object)
+{
+    return &buckets[mix((uintptr_t)object, kind) % BUCKETS];
+}
+
+static struct entry *find(enum line_kind kind, const void *object)
+{
+    struct entry *e = atomic_load_explicit(bucket(kind, object), memory_order_acquire);
+    while (e && (e->object != object || e->kind != kind))
+        e = e->next;
+    return e;
+}
+
+/* Two at once for one object: both look again, so that one of them finds the other's. */
+static struct entry *make(enum line_kind kind, const void *object)
+{
+    struct entry *_Atomic *at = bucket(kind, object);
+    struct entry *new = calloc(1, sizeof *new), *found = NULL;
+    if (!new)
+        return NULL;
+    new->object = object;
+    new->kind = kind;
+    new->next = atomic_load(at);
+    do {
+        found = find(kind, object);
+    } while (!found && !atomic_compare_exchange_weak(at, &new->next, new));
+    if (found)
+        free(new);
+    return found ? found : new;
+}
+
+#define OPENING UINT64_MAX
+#define LOOKS_MOST 10000u
+
+/* One thread opens it, the others wait for that, but not for ever: after a fork nobody is there who opens it. */
+static poet_line_t open(struct entry *e, uint64_t high, const char *name, const void *site)
+{
+    for (unsigned looks = 0;; looks++) {
+        uint64_t before = atomic_load_explicit(&e->high, memory_order_acquire);
+        if (before == high)
+            return atomic_load(&e->line);
+        if (before == OPENING && looks == LOOKS_MOST)
+            return 0;
+        if (before == OPENING)
+            sched_yield();
+        else if (atomic_compare_exchange_strong(&e->high, &before, OPENING))
+            break;
+    }
+    event_type(EVENT_region); /* the environment is known before its kinds are used */
+    poet_line_t line = poet_line_at(kinds[e->kind], name, e->object, 0, site);
+    atomic_store(&e->line, line);
+    atomic_store_explicit(&e->high, line ? high : 0, memory_order_release);
+    return line;
+}
+
+poet_line_t line_of(enum line_kind kind, const void *object, const char *name, const void *site)
+{
+    uint64_t high = events_high();
+    int saved = errno;
+    struct entry *e = high ? find(kind, object) : NULL;
+    if (high && !e)
+        e = make(kind, object);
+    poet_line_t line = e ? open(e, high, name, site) : 0;
+    errno = saved;
+    return line;
+}
+
+void line_forget(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    if (e) {
+        e->depth = 0;
+        atomic_store(&e->inside, 0);
+        atomic_store(&e->high, 0);
+    }
+}
+
+bool line_comes(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    return e && atomic_fetch_add(&e->inside, 1) > 0;
+}
+
+/* Who came before it had a line was not counted. */
+void line_goes(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    unsigned inside = e ? atomic_load(&e->inside) : 0;
+    while (inside && !atomic_compare_exchange_weak(&e->inside, &inside, inside - 1))
+        ;
+}
+
+void line_enter(poet_line_t line, const void *site)
+{
+    if (line)
+        poet_enter_at(line, event_type(EVENT_enter), event_type(EVENT_entered), site);
+}
+
+void line_leave(enum line_kind kind, const void *object, const void *site)
+{
+    poet_line_t line = line_of(kind, object, "", site);
+    if (line)
+        poet_leave_at(line, event_type(EVENT_leave), event_type(EVENT_left), site);
+}
+
+unsigned *line_depth(enum line_kind kind, const void *object)
+{
+    struct entry *e = find(kind, object);
+    return e ? &e->depth : NULL;
+}

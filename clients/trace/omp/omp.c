@@ -1,0 +1,27 @@
+/* libpoet-omp: what the threads of a program with OpenMP do, told through poet.h.  poet record loads it, poetcc -trace
+ * -fopenmp links it.  Of programs that gcc compiled it stands before the calls of libgomp; LLVM's runtime tells it by
+ * OpenMP's own interface for tools (OMPT).  docs/omp.md says what makes which events.
+ *
+ * Where nothing is recorded every call is passed on, and nothing is added.  No lock of ours is held over a call
+ * of the program's; memory comes from malloc, and where there is none, an event says that more may be before it. */
+#include "clients/trace/omp/real.h"
+#include "clients/trace/poet.h"
+
+#include <stddef.h>
+
+/* libpoet looks for it. */
+API extern const char poet_omp_follows[];
+const char poet_omp_follows[] = "omp";
+
+/* What orders, and is not stood before: told where the program calls it. */
+__attribute__((constructor)) static void begin(void)
+{
+    static const char *const devices[] = {"GOMP_target_ext",           "GOMP_target",
+                                          "__tgt_target_mapper",       "__tgt_target_kernel",
+                                          "__tgt_target_teams_mapper", NULL};
+    static const char *const doacross[] = {"GOMP_doacross_ull_wait", NULL};
+    if (poet_imports(devices))
+        poet_unseen("what OpenMP runs on devices (target)");
+    if (poet_imports(doacross))
+        poet_unseen("ordered loops over unsigned numbers with depend(sink) (OpenMP)");
+}

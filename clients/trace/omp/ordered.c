@@ -1,0 +1,59 @@
+/* Ordered sections.  Those of one loop come one after the other, so each finds out in itself which one it is. */
+#include "clients/trace/omp/ordered.h"
+
+#include "clients/trace/mix.h"
+
+#include <sched.h>
+
+static uint64_t key(const struct member *m, uint64_t section)
+{
+    return mix(mix(m->team->id, m->loops), mix(section, 0x6465726564726fu));
+}
+
+/* The number of the calling section in its loop, from 1 on; 0: it is not known, too many loops are under way. */
+static uint64_t count(const struct member *m)
+{
+    struct team *t = m->team;
+    struct ordered *o = &t->ordered[m->loops % ORDERED_LOOPS];
+    while (atomic_flag_test_and_set(&t->ordering))
+        sched_yield();
+    if (o->loop < m->loops + 1)
+        *o = (struct ordered){.loop = m->loops + 1};
+    uint64_t number = o->loop == m->loops + 1 ? ++o->sections : 0;
+    atomic_flag_clear(&t->ordering);
+    return number;
+}
+
+static uint64_t number_now(const struct member *m)
+{
+    const struct ordered *o = &m->team->ordered[m->loops % ORDERED_LOOPS];
+    return o->loop == m->loops + 1 ? o->sections : 0;
+}
+
+static bool is_told(const struct member *m)
+{
+    return m && m->team->followed && atomic_load(&m->team->size) > 1;
+}
+
+void ordered_asks(struct member *m, const void *site)
+{
+    if (is_told(m))
+        note(EVENT_ordered, m->team->line, 0, site);
+}
+
+void ordered_begins(struct member *m, const void *site)
+{
+    uint64_t number = is_told(m) ? count(m) : 1, before = key(m, number - 1);
+    if (!is_told(m))
+        return;
+    bool whole = number && !atomic_load(&m->team->doubtful);
+    note_receive(EVENT_turn, m->team->line, &before, whole && number > 1,
+                 whole ? 0 : POET_DOUBT_THREAD, site);
+}
+
+void ordered_ends(struct member *m, const void *site)
+{
+    uint64_t number = is_told(m) ? number_now(m) : 0;
+    if (is_told(m) && !(number && note_send(EVENT_over, m->team->line, key(m, number), site)))
+        atomic_store(&m->team->doubtful, true); /* who comes next cannot be after it */
+}

@@ -1,0 +1,138 @@
+/* The calls that we stand before. */
+#define _GNU_SOURCE
+#include "clients/trace/omp/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[REAL_COUNT] = {
+#define C(name) [REAL_##name] = #name,
+    REAL_CALLS(C)
+#undef C
+};
+
+/* The runtimes that callers of one module use. */
+struct runtime {
+    void *calls[REAL_COUNT];
+    bool gomp_is_llvm; /* GOMP_parallel is the one that LLVM's runtime has, too */
+    struct link_map *module; /* NULL: everybody's, since it is in the global scope */
+    struct runtime *next;
+};
+
+static struct runtime *_Atomic global;
+static struct runtime
+    *_Atomic locals; /* those that were opened out of the global scope; they stay */
+
+static const void *module_of(const void *address)
+{
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* RTLD_NEXT is what stands behind this library. */
+static struct runtime *look_up(void *handle)
+{
+    struct runtime *r = calloc(1, sizeof *r);
+    for (int i = 0; r && i < REAL_COUNT; i++)
+        r->calls[i] = dlsym(handle, names[i]);
+    if (r)
+        r->gomp_is_llvm =
+            r->calls[REAL___kmpc_fork_call] &&
+            module_of(r->calls[REAL_GOMP_parallel]) == module_of(r->calls[REAL___kmpc_fork_call]);
+    return r;
+}
+
+/* Not any more once some module has one of its own, which then stays that. */
+static struct runtime *find_global(void)
+{
+    if (atomic_load(&locals) ||
+        (!dlsym(RTLD_NEXT, "GOMP_parallel") && !dlsym(RTLD_NEXT, "__kmpc_fork_call")))
+        return NULL;
+    struct runtime *none = NULL, *found = look_up(RTLD_NEXT);
+    if (found && !atomic_compare_exchange_strong(&global, &none, found)) {
+        free(found);
+        found = none;
+    }
+    return found;
+}
+
+/* ---- opened later, out of the global scope: by what calls it ---- */
+
+#define KNOWN 256u
+struct known {
+    const void *site;
+    const struct runtime *runtime;
+};
+static struct known *_Atomic known[KNOWN]; /* what is there stays: others may look at it */
+
+static struct runtime *open_local(struct link_map *map)
+{
+    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    struct runtime *r = handle ? look_up(handle) : NULL;
+    if (handle)
+        dlclose(handle); /* who calls us keeps it */
+    if (!r)
+        return NULL;
+    r->module = map;
+    r->next = atomic_load(&locals);
+    while (!atomic_compare_exchange_weak(&locals, &r->next, r))
+        ;
+    return r;
+}
+
+static struct runtime *of_module(const void *site)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1(site, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return NULL;
+    struct runtime *r = atomic_load(&locals);
+    while (r && r->module != map)
+        r = r->next;
+    return r ? r : open_local(map);
+}
+
+static const struct runtime *find_local(const void *site)
+{
+    struct known *_Atomic *at = &known[((uintptr_t)site >> 2) % KNOWN];
+    struct known *k = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
+    if (k && k->site == site)
+        return k->runtime;
+    const struct runtime *r = of_module(site);
+    struct known *new = r && !k ? malloc(sizeof *new) : NULL;
+    if (new) {
+        *new = (struct known){site, r};
+        if (!atomic_compare_exchange_strong(at, &none, new))
+            free(new);
+    }
+    return r;
+}
+
+static const struct runtime *runtime_of(const void *site)
+{
+    const struct runtime *r = atomic_load_explicit(&global, memory_order_acquire);
+    if (r)
+        return r;
+    int saved = errno;
+    r = find_global();
+    if (!r)
+        r = find_local(site);
+    errno = saved;
+    return r;
+}
+
+void *real_call(enum real_call call, const void *site)
+{
+    const struct runtime *r = runtime_of(site);
+    return r ? r->calls[call] : NULL;
+}
+
+bool real_is_llvm(const void *site)
+{
+    const struct runtime *r = runtime_of(site);
+    return r && r->gomp_is_llvm;
+}

@@ -1,0 +1,62 @@
+/* The calls of the OpenMP runtime that we stand before.  A process may have several runtimes, and one that was
+ * opened by dlopen() is in nobody's global scope: which one a call is for, its caller decides. */
+#ifndef CLIENTS_TRACE_OMP_REAL_H
+#define CLIENTS_TRACE_OMP_REAL_H
+
+#include <errno.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+#define API __attribute__((visibility("default")))
+#define SITE ((const char *)__builtin_extract_return_addr(__builtin_return_address(0)) - 1)
+
+/* clang-format off */
+/* of C, and of Fortran */
+#define LOCK_CALLS(C, _)                                                                             \
+    C(omp_init_lock##_) C(omp_init_lock_with_hint##_) C(omp_destroy_lock##_) C(omp_set_lock##_)       \
+    C(omp_unset_lock##_) C(omp_test_lock##_) C(omp_init_nest_lock##_)                                 \
+    C(omp_init_nest_lock_with_hint##_) C(omp_destroy_nest_lock##_) C(omp_set_nest_lock##_)            \
+    C(omp_unset_nest_lock##_) C(omp_test_nest_lock##_)
+#define REAL_CALLS(C)                                                                                \
+    C(GOMP_parallel) C(GOMP_parallel_reductions) C(GOMP_parallel_sections)                            \
+    C(GOMP_parallel_loop_static) C(GOMP_parallel_loop_dynamic) C(GOMP_parallel_loop_guided)           \
+    C(GOMP_parallel_loop_runtime) C(GOMP_parallel_loop_nonmonotonic_dynamic)                          \
+    C(GOMP_parallel_loop_nonmonotonic_guided) C(GOMP_parallel_loop_nonmonotonic_runtime)              \
+    C(GOMP_parallel_loop_maybe_nonmonotonic_runtime) C(GOMP_parallel_start)                           \
+    C(GOMP_barrier) C(GOMP_barrier_cancel) C(GOMP_loop_end) C(GOMP_loop_end_cancel)                   \
+    C(GOMP_loop_end_nowait) C(GOMP_sections_end) C(GOMP_sections_end_cancel)                          \
+    C(GOMP_single_copy_start) C(GOMP_single_copy_end) C(GOMP_workshare_task_reduction_unregister)     \
+    C(GOMP_cancel) C(GOMP_cancellation_point) C(GOMP_ordered_start) C(GOMP_ordered_end)               \
+    C(GOMP_loop_doacross_start) C(GOMP_loop_doacross_static_start)                                    \
+    C(GOMP_loop_doacross_dynamic_start) C(GOMP_loop_doacross_guided_start)                            \
+    C(GOMP_loop_doacross_runtime_start) C(GOMP_doacross_wait)                                         \
+    C(GOMP_critical_start) C(GOMP_critical_end) C(GOMP_critical_name_start)                           \
+    C(GOMP_critical_name_end) C(GOMP_atomic_start) C(GOMP_atomic_end)                                 \
+    C(GOMP_task) C(GOMP_taskwait) C(GOMP_taskwait_depend) C(GOMP_taskgroup_start)                     \
+    C(GOMP_taskgroup_end) C(GOMP_taskloop) C(GOMP_taskloop_ull)                                       \
+    C(omp_get_num_threads) C(omp_get_thread_num) C(omp_get_level) C(omp_get_cancellation)             \
+    LOCK_CALLS(C, ) LOCK_CALLS(C, _)                                                                  \
+    C(__kmpc_fork_call) C(__kmpc_barrier) C(__kmpc_global_thread_num) C(__kmpc_critical)              \
+    C(__kmpc_critical_with_hint) C(__kmpc_end_critical) C(__kmpc_ordered) C(__kmpc_end_ordered)       \
+    C(__kmpc_doacross_wait)
+/* clang-format on */
+
+enum real_call {
+#define C(name) REAL_##name,
+    REAL_CALLS(C)
+#undef C
+        REAL_COUNT
+};
+
+/* What the caller at `site` would have reached without us; NULL: nothing, there is no runtime. */
+void *real_call(enum real_call call, const void *site);
+/* Is the runtime that the caller at `site` uses LLVM's, which tells us by itself what it does? */
+bool real_is_llvm(const void *site);
+
+/* real(GOMP_barrier, site, void, (void))(): its pointer. */
+#define REAL(name, site, result, parameters)                                                       \
+    ((result(*) parameters)(uintptr_t)real_call(REAL_##name, site))
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,55 @@
+/* Tasks: who made them, who runs them, and who waits for their ends.
+ *
+ * A task is made by another (each member of a team begins as one), which counts it: the keys by which its spawn,
+ * run and end meet follow from that count, so nothing is kept of a task that is under way but what travels with it.
+ * It runs on some thread of the team, between two events of that. */
+#ifndef CLIENTS_TRACE_OMP_TASKS_H
+#define CLIENTS_TRACE_OMP_TASKS_H
+
+#include "clients/trace/omp/depends.h"
+#include "clients/trace/omp/frames.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A task that was made. */
+struct task {
+    uint64_t id;
+    uint64_t spawned_by; /* what its spawn is found by: its id; of those of a loop one for all */
+    struct group *group;
+    uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
+    uint32_t before_count;
+    bool told; /* its spawn was recorded */
+    bool doubtful; /* it may depend on more */
+};
+
+/* A child of the one that the thread is in, that depends on nothing yet.  spawn: tells it. */
+void task_make(struct task *task, bool detached);
+/* unclear: it may come after more than that. */
+void task_depends(struct task *task, const void *place, enum dependence how, bool unclear);
+void task_spawn(struct task *task, const void *site);
+/* It runs here, in `frame`. */
+struct frame *task_run(struct task *task, struct frame *frame, const void *body);
+void task_ran(const struct task *task, struct frame *frame, struct frame *outer, const void *body);
+
+/* An end is out of sight: whoever waits for tasks from now on cannot say for which. */
+void tasks_untold(void);
+
+/* Waiting for children; whether there is anything to tell, and afterwards. */
+bool taskwait_begin(const void *site);
+void taskwait_end(const void *site);
+/* For those alone that a task would depend on that is like this one, which is none. */
+bool taskwait_like(struct task *like);
+void taskwait_for_begin(const void *site);
+void taskwait_for_end(struct task *like, const void *site);
+
+void taskgroup_begin(void);
+/* false: there are no tasks in it, unless `anyway`. */
+bool taskgroup_waits(bool anyway, const void *site);
+void taskgroup_end(bool waited, const void *site);
+
+#pragma GCC visibility pop
+#endif

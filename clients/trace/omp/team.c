@@ -1,0 +1,237 @@
+/* Teams and their barriers. */
+#include "clients/trace/omp/team.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/omp/lines.h"
+#include "clients/trace/poet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GROUP_MOST 65536u
+#define UNMET_NEVER UINT64_MAX
+
+static __thread struct member *mine __attribute__((tls_model("initial-exec")));
+static __thread bool named __attribute__((tls_model("initial-exec")));
+
+struct member *member_now(void) { return mine; }
+const void *thread_own(void) { return &mine; }
+
+enum { KEY_BEGIN = 1, KEY_DONE, KEY_BARRIER, KEY_REACHED };
+static uint64_t key(const struct team *t, unsigned what, uint64_t a, uint64_t b)
+{
+    return mix(mix(mix(t->id, what), a), b);
+}
+
+/* ---- a region ---- */
+
+void team_begin(struct team *team, const void *body, bool cancellable, const void *site)
+{
+    static _Atomic uint64_t teams;
+    int saved = errno;
+    *team = (struct team){.id = atomic_fetch_add(&teams, 1) + 1,
+                          .master = thread_own(),
+                          .site = site,
+                          .body = body,
+                          .nested = mine != NULL,
+                          .of = mine ? mine->number : 0,
+                          .cancellable = cancellable,
+                          .ordering = ATOMIC_FLAG_INIT};
+    team->line = line_of(LINE_REGION, body, "", site);
+    team->followed = note_send(EVENT_region, team->line, key(team, KEY_BEGIN, 0, 0), site);
+    atomic_init(&team->unmet, team->followed ? UNMET_NEVER : 0);
+    errno = saved;
+}
+
+/* After those that told their end by messages; the others it has met. */
+void team_end(struct team *team, const void *site)
+{
+    int saved = errno;
+    uint32_t done = atomic_load(&team->done);
+    bool doubtful = atomic_load(&team->doubtful) || done > KEYS_MOST;
+    uint64_t *keys = done && done <= KEYS_MOST ? malloc(done * sizeof *keys) : NULL;
+    for (uint32_t i = 0; keys && i < done; i++)
+        keys[i] = key(team, KEY_DONE, i, 0);
+    doubtful |= done && !keys;
+    doubtful |= !team->followed;
+    note_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
+                 doubtful ? POET_DOUBT_THREAD : 0, site);
+    free(keys);
+    errno = saved;
+}
+
+/* ---- its members ---- */
+
+/* A worker is called by its number in the first team that it is in, and that of who began that team. */
+static void name_thread(const struct member *m)
+{
+    char name[64];
+    if (named || m->number == 0)
+        return;
+    named = true;
+    if (m->team->nested)
+        snprintf(name, sizeof name, "thread %u.%u", m->team->of, m->number);
+    else
+        snprintf(name, sizeof name, "thread %u", m->number);
+    poet_set_name(name);
+}
+
+void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t number)
+{
+    int saved = errno;
+    *m = (struct member){.team = team, .outer = mine, .number = number};
+    atomic_store(&team->size, size);
+    mine = m;
+    m->outer_frame = frame_begin(&m->frame, frame_unique(), NULL);
+    bool recorded;
+    if (team->master == thread_own() || !team->followed) {
+        recorded = note(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
+    } else {
+        recorded = note_receive(EVENT_part, team->line,
+                                (const uint64_t[]){key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
+        name_thread(m);
+    }
+    if (!recorded)
+        atomic_store(&team->unmet, 0);
+    errno = saved;
+}
+
+/* By messages, where it does not meet the others. */
+static void tell_done(struct member *m)
+{
+    struct team *t = m->team;
+    uint32_t i = atomic_fetch_add(&t->done, 1);
+    if (!note_send(EVENT_done, t->line, key(t, KEY_DONE, i, 0), t->body))
+        atomic_store(&t->doubtful, true);
+    if (atomic_load(&t->tasks)) /* those that it runs after this */
+        atomic_store(&t->doubtful, true);
+}
+
+void member_over(struct member *m, void (*barrier)(const void *context), const void *context)
+{
+    struct team *t = m->team;
+    bool is_master = t->master == thread_own();
+    int saved = errno;
+    if (m->over)
+        return;
+    m->over = true;
+    if (!t->followed || atomic_load(&t->size) < 2) {
+        ;
+    } else if (barrier && !t->cancellable) {
+        barrier_reach(m, t->body);
+        barrier(context);
+        barrier_through(m, false, t->body);
+    } else if (is_master) {
+        note(EVENT_reach, t->line, 0, t->body);
+        frame_waits(EVENT_reach, t->line, t->body);
+    } else {
+        tell_done(m);
+    }
+    if (t->followed && !is_master) {
+        note(EVENT_idle, t->line, 0, t->body);
+        frame_waits(EVENT_idle, t->line, t->body);
+    }
+    errno = saved;
+}
+
+void member_end(struct member *m)
+{
+    mine = m->outer;
+    frame_end(&m->frame, m->outer_frame);
+}
+
+/* ---- barriers ---- */
+
+static bool meets(const struct member *m) { return m && atomic_load(&m->team->size) > 1; }
+
+/* Before the barrier: who comes back from it knows who was not recorded when it came. */
+static void not_recorded(struct member *m)
+{
+    uint64_t unmet = atomic_load(&m->team->unmet);
+    while (unmet > m->barriers &&
+           !atomic_compare_exchange_weak(&m->team->unmet, &unmet, m->barriers))
+        ;
+}
+
+static uint64_t reached(const struct member *m, uint32_t number)
+{
+    return key(m->team, KEY_REACHED, m->barriers, number);
+}
+
+void barrier_reach(struct member *m, const void *site)
+{
+    int saved = errno;
+    if (!meets(m))
+        return;
+    m->barriers++;
+    bool recorded = m->team->cancellable
+                        ? note_send(EVENT_reach, m->team->line, reached(m, m->number), site)
+                        : note(EVENT_reach, m->team->line, 0, site);
+    if (!recorded)
+        not_recorded(m);
+    frame_waits(EVENT_reach, m->team->line, site);
+    m->inside = true;
+    m->inside_at = site;
+    errno = saved;
+}
+
+/* Where some may not pass: after all who came.  What tasks did that they ran in there is not told. */
+static void follow_all(struct member *m, bool known, const void *site)
+{
+    uint32_t count = 0, size = atomic_load(&m->team->size);
+    uint64_t *keys = known && size <= KEYS_MOST ? malloc(size * sizeof *keys) : NULL;
+    for (uint32_t i = 0; keys && i < size; i++)
+        if (i != m->number)
+            keys[count++] = reached(m, i);
+    note_receive(EVENT_through, m->team->line, keys, count,
+                 !keys || atomic_load(&m->team->tasks) ? POET_DOUBT_THREAD : 0, site);
+    free(keys);
+}
+
+static void somebody_passed(struct team *t, uint64_t barrier)
+{
+    uint64_t before = atomic_load(&t->passed);
+    while (before < barrier && !atomic_compare_exchange_weak(&t->passed, &before, barrier))
+        ;
+}
+
+void barrier_late(struct member *m)
+{
+    if (m && m->inside && atomic_load(&m->team->passed) >= m->barriers)
+        barrier_through(m, false, m->inside_at);
+}
+
+void barrier_through(struct member *m, bool cancelled, const void *site)
+{
+    int saved = errno;
+    if (!meets(m) || !m->inside)
+        return;
+    struct team *t = m->team;
+    uint32_t size = atomic_load(&t->size);
+    bool known = m->barriers < atomic_load(&t->unmet) && size <= GROUP_MOST;
+    m->inside = false;
+    frame_goes_on();
+    if (!cancelled)
+        somebody_passed(t, m->barriers);
+    if (cancelled)
+        note(EVENT_stopped, t->line, POET_DOUBT_THREAD, site);
+    else if (t->cancellable)
+        follow_all(m, known, site);
+    else if (known)
+        note_meeting(EVENT_through, t->line, key(t, KEY_BARRIER, m->barriers, 0), size,
+                     atomic_load(&t->doubtful) ? POET_DOUBT_THREAD : 0, site);
+    else
+        note(EVENT_through, t->line, POET_DOUBT_THREAD, site);
+    errno = saved;
+}
+
+void barrier_not_yet(struct member *m, const void *site)
+{
+    if (!meets(m))
+        return;
+    m->barriers--;
+    m->inside = false;
+    frame_goes_on();
+    note(EVENT_chosen, m->team->line, 0, site);
+}

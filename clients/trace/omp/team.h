@@ -1,0 +1,80 @@
+/* Teams: the threads of one parallel region, and the barriers at which they meet.
+ *
+ * A runtime's own barrier at the end of a region does not tell when it lets its workers go: they stay in there until
+ * there is other work.  So each member waits for the others in a barrier of its own right before that one.
+ * It orders nothing that the region's end does not order.  Where a region can be cancelled, barriers need not
+ * be passed by all: there messages take the place of one point for all. */
+#ifndef CLIENTS_TRACE_OMP_TEAM_H
+#define CLIENTS_TRACE_OMP_TEAM_H
+
+#include "clients/trace/omp/events.h"
+#include "clients/trace/omp/frames.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define ORDERED_LOOPS 16u /* that members of a team may be in at once */
+
+struct team {
+    uint64_t id;
+    poet_line_t line;       /* of the region */
+    const void *master;     /* the thread: the address of something of its own */
+    const void *site;       /* of the region's begin */
+    const void *body;       /* the function that every member runs */
+    uint32_t of;            /* who begins it has this number in a team, */
+    bool nested;            /*   if that is so */
+    bool followed;          /* its begin was recorded */
+    bool cancellable;       /* members may leave barriers without having met */
+    _Atomic uint32_t size;  /* 0: nobody has begun yet */
+    _Atomic uint64_t passed; /* the last barrier that somebody is known to have passed */
+    _Atomic uint64_t unmet; /* from this barrier on not all members are recorded */
+    _Atomic uint32_t done;  /* members who told their end by a message */
+    _Atomic bool tasks;     /* it has made tasks */
+    _Atomic bool doubtful;  /* what a member or a task did is not told */
+    atomic_flag ordering;
+    struct ordered {
+        uint64_t loop, sections;
+    } ordered[ORDERED_LOOPS]; /* under it */
+};
+
+/* What one thread is in a team. */
+struct member {
+    struct team *team;
+    struct member *outer; /* in which the team lies */
+    struct frame frame;   /* of its implicit task */
+    struct frame *outer_frame;
+    uint64_t barriers, loops; /* that it has come to the end of */
+    uint32_t number;
+    bool inside; /* it is in a barrier, */
+    const void *inside_at;
+    bool over; /* it has met the others at the end */
+};
+
+/* The member that the calling thread is; NULL: of no team that is known. */
+struct member *member_now(void);
+const void *thread_own(void); /* something that each thread has of its own */
+
+/* The master's: before the region, and after it. */
+void team_begin(struct team *team, const void *body, bool cancellable, const void *site);
+void team_end(struct team *team, const void *site);
+
+/* A thread takes part in a team of `size` as number `number`, until it has done its part.  `barrier` waits for the
+ * others; NULL: it does not. */
+void member_begin(struct member *member, struct team *team, uint32_t size, uint32_t number);
+void member_over(struct member *member, void (*barrier)(const void *context), const void *context);
+void member_end(struct member *member);
+
+/* A barrier, explicit or at the end of a construct: right before, and right after it. */
+void barrier_reach(struct member *member, const void *site);
+void barrier_through(struct member *member, bool cancelled, const void *site);
+/* Who is still in a barrier that others have passed may run tasks that these made since: before it does that, it is
+ * through as well. */
+void barrier_late(struct member *member);
+void barrier_not_yet(struct member *member,
+                     const void *site); /* it was let go on at once, to come again */
+
+#pragma GCC visibility pop
+#endif
