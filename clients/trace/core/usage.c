@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/usage.h"
 
+#include "clients/trace/core/clock.h"
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/tell.h"
 #include "wire/region.h"
@@ -95,11 +96,9 @@ void usage_tell(struct thread *t, bool process)
     uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
     struct rusage used;
-    struct timespec now;
-    if (getrusage(process ? RUSAGE_SELF : RUSAGE_THREAD, &used) == 0 &&
-        clock_gettime(CLOCK_MONOTONIC, &now) == 0) {
+    if (getrusage(process ? RUSAGE_SELF : RUSAGE_THREAD, &used) == 0) {
         put_u8(&body, 1);
-        put_u64(&body, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+        put_u64(&body, clock_now());
         put(&body, process ? 0 : t->queue->thread, &used,
             t->task && t->task->tid == getpid() ? before_ns : 0);
         tell_control(t, MESSAGE_USAGE, &body);

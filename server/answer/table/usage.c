@@ -37,7 +37,7 @@ static void add_columns(struct shown_table *t)
 {
     static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
     static const char sampled[] = "/proc, getrusage";
-    table_add_column(t, "process", "process", TABLE_TEXT, NULL);
+    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
     table_add_column(t, "amount", "amount", TABLE_TEXT, sampled);
@@ -193,7 +193,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 {
     size_t n = usage_count(view->run), kept = 0;
     struct wanted_row *rows = memory_zeroed(n + 1, sizeof *rows);
-    bool threads = strcmp(view->request->by, "process") != 0;
+    bool threads = strcmp(view->request->by, "thread") == 0;
     (void)work;
     t->title = memory_copied("what the operating system says");
     add_columns(t);
@@ -212,5 +212,5 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                           "told over a Unix socket, are looked at");
 }
 
-static const char *const by[] = {"thread", "process", NULL};
+static const char *const by[] = {"program", "thread", NULL};
 const struct preset preset_usage = {.what = "usage", .by = by, .fill = fill};
