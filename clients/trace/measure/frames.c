@@ -58,8 +58,9 @@ static __attribute__((noinline)) void begin_timing(struct region_frame *outermos
     outermost->ran = ran;
 }
 
-static inline void time_begin(struct measured *m, uint32_t wanted, struct region_frame *up,
-                              struct region_frame *f, uint32_t context)
+static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wanted,
+                                                 struct region_frame *up, struct region_frame *f,
+                                                 uint32_t context)
 {
     contexts_of(m)[contexts_of(m)[context].first].open++;
     uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, now);
@@ -72,8 +73,8 @@ static inline void time_begin(struct measured *m, uint32_t wanted, struct region
     sum_set(&f->began, now);
 }
 
-static inline uint32_t count_call(struct measured *m, const struct region_frame *up,
-                                  uint64_t function, uint32_t scope)
+static inline __attribute__((always_inline)) uint32_t
+count_call(struct measured *m, const struct region_frame *up, uint64_t function, uint32_t scope)
 {
     uint32_t c = context_of(m, up->lands, function, scope);
     struct region_context *to = &contexts_of(m)[c];
@@ -107,8 +108,9 @@ static inline void say_which(struct region_frame *f, uint32_t context, uint32_t 
 
 static void leave_dead(struct measured *m, uint64_t stack);
 
-static inline void push(struct measured *m, uint32_t wanted, uint32_t depth, uint32_t c,
-                        uint64_t function, uint64_t stack)
+static inline __attribute__((always_inline)) void push(struct measured *m, uint32_t wanted,
+                                                       uint32_t depth, uint32_t c,
+                                                       uint64_t function, uint64_t stack)
 {
     uint32_t lands = contexts_of(m)[c].lands;
     struct region_frame *f = &frames_of(m)[depth];
@@ -122,21 +124,30 @@ static inline void push(struct measured *m, uint32_t wanted, uint32_t depth, uin
         sum_set(&f->began, 0);
 }
 
+static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32_t wanted,
+                                                      uint64_t function, uint32_t scope,
+                                                      uint64_t stack)
+{
+    if (frames_top(m)->stack < stack - SLACK)
+        leave_dead(m, stack);
+    uint32_t depth = frames_depth(m);
+    if (depth >= REGION_FRAMES)
+        enter_deep(m, function, scope);
+    else
+        push(m, wanted, depth, count_call(m, frames_top(m), function, scope), function, stack);
+}
+
+/* What is not on the straight way is called last, so that nothing need be kept for it. */
 void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint32_t scope,
                   uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
-    struct region_frame *up = &frames_of(m)[depth - 1];
-    if (!LIKELY(depth < REGION_FRAMES && stack - SLACK <= up->stack)) {
-        leave_dead(m, stack);
-        depth = frames_depth(m);
-        up = &frames_of(m)[depth - 1];
-        if (depth >= REGION_FRAMES) {
-            enter_deep(m, function, scope);
-            return;
-        }
-    }
-    push(m, wanted, depth, count_call(m, up, function, scope), function, stack);
+    const struct region_frame *up = &frames_of(m)[depth - 1];
+    if (LIKELY(depth < REGION_FRAMES && stack - SLACK <= up->stack &&
+               context_is_known(m, up->lands, function)))
+        push(m, wanted, depth, count_call(m, up, function, scope), function, stack);
+    else
+        enter_otherwise(m, wanted, function, scope, stack);
 }
 
 void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_t function,
@@ -242,22 +253,34 @@ static __attribute__((noinline)) struct region_frame *find_ended(struct measured
     return NULL;
 }
 
+static __attribute__((noinline)) void exit_timed(struct measured *m, uint32_t wanted,
+                                                 struct region_frame *f, uint32_t depth)
+{
+    uint64_t now = measured_ticks_after(m), ran = ran_by(m, wanted, f, now);
+    leave(m, f, depth, now, ran);
+}
+
+static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_t wanted,
+                                                     uint64_t function, uint64_t stack)
+{
+    struct region_frame *f = find_ended(m, function, stack);
+    if (f)
+        exit_timed(m, wanted, f, frames_depth(m));
+}
+
 void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
     struct region_frame *f = &frames_of(m)[depth - 1];
     if (!LIKELY(depth <= REGION_FRAMES && f->function == function)) {
-        f = find_ended(m, function, stack);
-        if (!f)
-            return;
-        depth = frames_depth(m);
+        exit_otherwise(m, wanted, function, stack);
+    } else if (sum_of(&f->began)) {
+        exit_timed(m, wanted, f, depth);
+    } else {
+        uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
+        sum_add(&contexts_of(m)[c].ended, 1);
+        set_depth(m, depth - 1);
     }
-    uint64_t now = 0, ran = 0;
-    if (sum_of(&f->began)) {
-        now = measured_ticks_after(m);
-        ran = ran_by(m, wanted, f, now);
-    }
-    leave(m, f, depth, now, ran);
 }
 
 void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)

@@ -39,6 +39,13 @@ static inline _Atomic uint32_t *context_known(struct measured *m, uint32_t paren
     return &m->known[((function >> 4) + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
 }
 
+static inline bool context_is_known(struct measured *m, uint32_t parent, uint64_t function)
+{
+    const struct region_context *is = &contexts_of(
+        m)[atomic_load_explicit(context_known(m, parent, function), memory_order_relaxed)];
+    return is->function == function && is->parent == parent;
+}
+
 static inline uint32_t context_of(struct measured *m, uint32_t parent, uint64_t function,
                                   uint32_t scope)
 {
