@@ -361,6 +361,29 @@ C
 poetcc -profile -processes -g -O1 piped.c -o piped
 POET_OUTPUT=piped.poet POET_QUIET=1 ./piped
 is 'a wait for what a pipe brings is below who reads' "$(poet calls piped.poet --tree | grep -A1 reader | awk '/^    empty/ { print $2 }')" 1
+cat >leaf.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile long x;
+__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 30000; i++) x += i; }
+void *work(void *p)
+{
+    for (int i = 0; i < 100; i++) { pthread_mutex_lock(&m); leaf(); usleep(10); pthread_mutex_unlock(&m); leaf(); }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -profile -g -O1 leaf.c -o leaf
+POET_OUTPUT=leaf.poet POET_QUIET=1 ./leaf
+is 'what calls nothing took itself all that it took, also where others had the processor' \
+    "$(poet calls leaf.poet --tree --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
+        print "$r->{scope} $r->{self_ns} $r->{total_ns}\n" if $r->{scope} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
         skip "no mpicc.$implementation"

@@ -28,17 +28,18 @@ static inline uint64_t passed(uint64_t from, uint64_t to)
     return (int64_t)(to - from) > 0 ? to - from : 0;
 }
 
-/* Ticks that the thread has run, by its last look. */
+/* Ticks that the thread has run, by its last look.  A look takes a while: what it says, and all else, is then true of
+ * that moment, *now. */
 static inline uint64_t ran_by(struct measured *m, uint32_t wanted,
-                              const struct region_frame *innermost, uint64_t now)
+                              const struct region_frame *innermost, uint64_t *now)
 {
-    if (wanted & WANTED_CPU && !LIKELY(passed(m->last, now) <= m->gap)) {
+    if (wanted & WANTED_CPU && !LIKELY(passed(m->last, *now) <= m->gap)) {
         gap_look(m, innermost);
-        now = m->last; /* what it says is true of that moment */
+        *now = m->last;
     } else {
-        m->last = now;
+        m->last = *now;
     }
-    return now - m->off;
+    return *now - m->off;
 }
 
 static inline void spread(_Atomic uint64_t *least, _Atomic uint64_t *most, uint64_t value)
@@ -63,7 +64,7 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
                                                  uint32_t context)
 {
     contexts_of(m)[contexts_of(m)[context].first].open++;
-    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, now);
+    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, &now);
     if (LIKELY(sum_of(&up->began)))
         sum_set(&up->own, sum_of(&up->own) + passed(up->ran, ran));
     else if (up->stack == OUTERMOST)
@@ -199,7 +200,7 @@ uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t
 {
     uint64_t now = measured_ticks(m);
     *ran =
-        ran_by(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed), frames_top(m), now);
+        ran_by(m, atomic_load_explicit(&queue->wanted, memory_order_relaxed), frames_top(m), &now);
     return now;
 }
 
@@ -256,7 +257,7 @@ static __attribute__((noinline)) struct region_frame *find_ended(struct measured
 static __attribute__((noinline)) void exit_timed(struct measured *m, uint32_t wanted,
                                                  struct region_frame *f, uint32_t depth)
 {
-    uint64_t now = measured_ticks_after(m), ran = ran_by(m, wanted, f, now);
+    uint64_t now = measured_ticks_after(m), ran = ran_by(m, wanted, f, &now);
     leave(m, f, depth, now, ran);
 }
 
