@@ -71,6 +71,9 @@ void put_event(struct out *out, const struct shown_event *event)
     put_u32(out, event->process);
     put_u64(out, event->site);
     put_u32(out, event->context);
+    put_u32(out, event->call_count);
+    for (uint32_t i = 0; i < event->call_count; i++)
+        put_u64(out, event->calls[i]);
     put_u64(out, event->group);
     put_presences(out, event->in);
     put_u32(out, (uint32_t)event->column);
@@ -103,6 +106,12 @@ void get_event(struct in *in, struct shown_event *event)
     event->process = get_u32(in);
     event->site = get_u64(in);
     event->context = get_u32(in);
+    uint32_t calls = get_count(in, 8);
+    if (calls > CALLS_SHOWN)
+        in_fail(in, "an event in too many calls");
+    event->calls = calls ? get_room(in, calls, sizeof *event->calls) : NULL;
+    for (; event->calls && event->call_count < calls; event->call_count++)
+        event->calls[event->call_count] = get_u64(in);
     event->group = get_u64(in);
     event->in = get_presences(in);
     event->column = (int32_t)get_u32(in);
@@ -122,6 +131,7 @@ void shown_event_free(struct shown_event *event)
 {
     free(event->partners);
     free(event->after);
+    free(event->calls);
     for (uint32_t i = 0; i < event->text_count; i++)
         free(event->texts[i]);
     free(event->texts);

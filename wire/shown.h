@@ -35,8 +35,10 @@ struct shown_event {
     uint32_t process;       /* of the site */
     uint64_t site;          /* address, 0 none */
     uint32_t context;       /* of its thread (wire/region.h), 0: not known */
-    uint64_t group;         /* 0 none: members of a group share it */
-    struct ref *partners;   /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
+    uint64_t *calls; /* functions that it was made in, by an address in each, the innermost first */
+    uint32_t call_count;
+    uint64_t group; /* 0 none: members of a group share it */
+    struct ref *partners; /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
     uint32_t partner_count;
     struct ref *after; /* order edges */
     uint32_t after_count;
@@ -48,7 +50,7 @@ struct shown_event {
     uint32_t fold;
     bool unheard; /* made to wake somebody, while certainly nobody waited */
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
-    uint8_t stands;   /* not told with it, but by STANDS: 0 not known, or STANDS_AS */
+    uint8_t stands; /* not told with it, but by STANDS: 0 not known, or STANDS_AS */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
     int64_t waited_ns; /* how long its thread had waited before it; -1 it had not */
 };
@@ -112,7 +114,8 @@ void get_line_is(struct in *in, struct shown_line *line);
 void shown_line_free(struct shown_line *line);
 void put_event(struct out *out, const struct shown_event *event);
 void get_event(struct in *in, struct shown_event *event);
-#define EVENT_BYTES 109u /* at least */
+#define CALLS_SHOWN 64u /* of one event, at most */
+#define EVENT_BYTES 113u /* at least */
 void shown_event_free(struct shown_event *event);
 void put_process(struct out *out, const struct shown_process *process);
 void get_process(struct in *in, struct shown_process *process);

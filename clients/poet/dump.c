@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
+#include "clients/source/table.h"
 
 #include "clients/poet/json.h"
 #include "wire/ref.h"
@@ -54,6 +55,20 @@ static void line_to_json(struct subject *subject, uint32_t number)
     json_print(o);
 }
 
+/* The functions that it was made in, the innermost first. */
+static json_object *calls_json(struct subject *subject, const struct shown_event *e)
+{
+    const struct table_names names = {&subject->source.book, subject->sites};
+    json_object *calls = json_object_new_array();
+    for (uint32_t i = 0; i < e->call_count; i++) {
+        struct table_place function = {e->process, e->calls[i]};
+        char *name = table_say_place(&names, function, "");
+        json_object_array_add(calls, json_object_new_string(name));
+        free(name);
+    }
+    return calls;
+}
+
 static void event_to_json(struct subject *subject, const struct shown_event *e)
 {
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
@@ -74,6 +89,8 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     json_object_object_add(o, "thread", line_json(e->thread));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     json_object_object_add(o, "context", e->context ? json_object_new_int64(e->context) : NULL);
+    if (e->call_count)
+        json_object_object_add(o, "calls", calls_json(subject, e));
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);

@@ -2,9 +2,11 @@
 
 #include "memory/memory.h"
 #include "server/answer/named.h"
+#include "wire/region.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct list {
     struct ref *items;
@@ -54,6 +56,25 @@ static struct list partners_of(const struct run *run, uint64_t position, const s
     return partners.list;
 }
 
+/* From the innermost function out, as far as the thread has told them by now; parts with names of their own are left
+ * out. */
+static void show_calls(const struct run *run, const struct site *site, struct shown_event *shown)
+{
+    const struct context_thread *t =
+        site->thread ? contexts_of_line(&run->contexts, site->thread) : NULL;
+    uint64_t calls[CALLS_SHOWN];
+    uint32_t n = 0;
+    for (uint32_t c = site->context; t && c && c < t->count && t->items[c].known && n < CALLS_SHOWN;
+         c = t->items[c].sums.is.parent)
+        if (t->items[c].sums.is.scope == SCOPE_FUNCTION)
+            calls[n++] = t->items[c].sums.is.function;
+    if (!n)
+        return;
+    shown->calls = memory_bytes(n * sizeof *calls);
+    memcpy(shown->calls, calls, n * sizeof *calls);
+    shown->call_count = n;
+}
+
 static void show_site(const struct run *run, uint32_t number, struct shown_event *shown)
 {
     if (!number || number > run->site_count)
@@ -62,6 +83,7 @@ static void show_site(const struct run *run, uint32_t number, struct shown_event
     shown->process = site->process;
     shown->site = site->address;
     shown->context = site->context;
+    show_calls(run, site, shown);
 }
 
 static void add_texts(const struct run *run, struct shown_event *shown)
@@ -111,6 +133,7 @@ void show_free(struct shown_event *s)
 {
     free(s->partners);
     free(s->after);
+    free(s->calls);
     free(s->texts);
 }
 

@@ -7,7 +7,7 @@ static void name(const struct session *session, struct context_thread *thread)
 {
     thread->process = session->process;
     if (!thread->line)
-        thread->line = session_line(session, thread->code);
+        contexts_announced(&session->run->contexts, thread, session_line(session, thread->code));
     for (size_t i = 0; i < thread->count; i++) {
         struct context *c = &thread->items[i];
         uint64_t code = c->sums.is.function;

@@ -95,11 +95,25 @@ void contexts_save(struct contexts *all,
     }
 }
 
+void contexts_announced(struct contexts *all, struct context_thread *thread, uint32_t line)
+{
+    thread->line = line;
+    if (line)
+        map_put(&all->lines, line, 0, (void *)(uintptr_t)(thread - all->threads + 1));
+}
+
+const struct context_thread *contexts_of_line(const struct contexts *all, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&all->lines, line, 0);
+    return known ? &all->threads[known - 1] : NULL;
+}
+
 void contexts_free(struct contexts *all)
 {
     for (uint32_t i = 0; i < all->count; i++)
         free(all->threads[i].items);
     free(all->threads);
     map_free(&all->index);
+    map_free(&all->lines);
     *all = (struct contexts){0};
 }

@@ -31,12 +31,16 @@ struct contexts {
     uint32_t count;
     size_t room;
     struct map index; /* session and code -> 1 + index */
+    struct map lines; /* line -> 1 + index */
     bool wanted; /* whoever reads regions is to do it now; he takes it back */
     uint64_t taken; /* how often he did so */
 };
 
 /* The thread, made on first use; until the next one is made. */
 struct context_thread *contexts_thread(struct contexts *all, uint32_t session, uint32_t code);
+/* It is announced as a line of the run; and the thread of one, or NULL. */
+void contexts_announced(struct contexts *all, struct context_thread *thread, uint32_t line);
+const struct context_thread *contexts_of_line(const struct contexts *all, uint32_t line);
 /* Takes the body of a SUMS; false with *why: it cannot be believed. */
 bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t size,
                    const char **why);

@@ -384,6 +384,11 @@ POET_OUTPUT=leaf.poet POET_QUIET=1 ./leaf
 is 'what calls nothing took itself all that it took, also where others had the processor' \
     "$(poet calls leaf.poet --tree --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
         print "$r->{scope} $r->{self_ns} $r->{total_ns}\n" if $r->{scope} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
+poetcc -profile -g -O0 leaf.c -o leaf
+POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
+is 'an event knows by which calls it came to be made' \
+    "$(poet dump leaf0.poet --json | perl -MJSON::PP -ne 'my $e = decode_json($_);
+        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "enter"' | sort | uniq -c | tr -s ' ')" ' 400 work'
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
         skip "no mpicc.$implementation"

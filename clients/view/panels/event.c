@@ -4,6 +4,7 @@
 #include "clients/book/say.h"
 #include "clients/site/site.h"
 #include "clients/source/place.h"
+#include "clients/source/table.h"
 #include "clients/view/panels/code.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
@@ -65,6 +66,22 @@ static void add_field(struct view *view, const char *name, const char *value)
     char *v = g_markup_escape_text(value, -1);
     add_markup(view, name, v);
     g_free(v);
+}
+
+/* By which calls it came to be made, where its thread measures them. */
+static void add_calls(struct view *view, const struct shown_event *e)
+{
+    const struct table_names names = {the_book(view), view->link.sites};
+    GString *s = g_string_new(NULL);
+    for (uint32_t i = 0; i < e->call_count; i++) {
+        struct table_place function = {e->process, e->calls[i]};
+        char *name = table_say_place(&names, function, "");
+        g_string_append_printf(s, "%s%s", i ? "\n" : "", name);
+        free(name);
+    }
+    if (s->len)
+        add_field(view, "Called by", s->str);
+    g_string_free(s, TRUE);
 }
 
 #define REFS_SAID 20u
@@ -177,6 +194,7 @@ static void describe(struct view *view, struct details *state, const struct show
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
         if (*site.function)
             add_field(view, "Function", site.function);
+        add_calls(view, e);
         code_around(source, &site);
     }
     gtk_label_set_markup(GTK_LABEL(state->source), source->str);
