@@ -5,6 +5,7 @@
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
+#include "server/peers/heaping.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/watching.h"
@@ -339,6 +340,10 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
+    } else if (type == MESSAGE_HEAP) {
+        int fd = channel_take_descriptor(&peer->channel);
+        error = heaping_begin(peer, &in, fd);
+        ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
         ok = want_report(peer, &in, &error);
     } else if (type == MESSAGE_SLOTS) {
@@ -468,6 +473,7 @@ static void gone(struct peer *peer)
     const struct session *session = session_of(peer);
     drain_last(peer);
     watching_end(peer);
+    heaping_end(peer);
     struct taker *taker = enter(peer);
     count_untaken(peer, session, &losses);
     if (peer->stalled && session)
