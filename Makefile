@@ -113,7 +113,7 @@ $(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c
 
 $(B)/lib/poet/libpoet-memory.so: $(patsubst %.c,$(B)/pic/%.o,$(HEAP)) $(B)/lib/libpoet.so
 	$(call step,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
 $(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)
