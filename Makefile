@@ -40,6 +40,7 @@ VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
 OMP     = $(wildcard clients/trace/omp/*.c)
+HEAP    = $(wildcard clients/trace/heap/*.c)
 
 # The implementations of MPI that are there; each has its own binary interface.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -61,7 +62,7 @@ $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
@@ -114,6 +115,15 @@ $(B)/pic/clients/trace/omp/%.o: clients/trace/omp/%.c $(B)/include/poet.h
 $(B)/lib/poet/libpoet-omp.so: $(patsubst %.c,$(B)/pic/%.o,$(OMP)) $(B)/lib/libpoet.so
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+
+# It stands before the allocator: what it calls must not become calls of that.
+$(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c
+	$(call step,PIC,$<)
+	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
+
+$(B)/lib/poet/libpoet-memory.so: $(patsubst %.c,$(B)/pic/%.o,$(HEAP)) $(B)/lib/libpoet.so
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
 $(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)
@@ -242,7 +252,8 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 
 # Everything that a unit test may be about, a library so that each links only what it needs.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
-         $(patsubst %,clients/trace/measure/%.c,frames contexts gap) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
+         $(patsubst %,clients/trace/measure/%.c,frames contexts gap) clients/trace/heap/blocks.c \
+         clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
 TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
@@ -332,7 +343,7 @@ install: all
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib
 	install -d $(DESTDIR)$(PREFIX)/lib/poet
-	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(DESTDIR)$(PREFIX)/lib/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(DESTDIR)$(PREFIX)/lib/poet
 	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(call pc,$(PREFIX),clients/trace/poet.pc.in) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc

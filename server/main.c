@@ -11,6 +11,7 @@
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/viewer.h"
+#include "server/peers/heaping.h"
 #include "server/peers/watching.h"
 #include "server/peers/relay.h"
 #include "server/taking/taking.h"
@@ -63,6 +64,7 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     watching_go_on(server);
+    heaping_go_on(server);
     viewer_feed(server);
     rest_finished(&server->runs);
     if (ev_now(loop) - server->looked > 1) {

@@ -50,6 +50,7 @@
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
     M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
     M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
+    M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

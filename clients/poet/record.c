@@ -27,6 +27,7 @@ struct recording {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
+    const char *meters; /* NULL: none */
 };
 
 /* The directory of a library. */
@@ -52,13 +53,19 @@ static void add_pattern(char *list, const char *pattern)
 static void set_environment(const struct recording *o, const struct loadable *loadable,
                             const char *library, char *const *arguments)
 {
-    char preload[3 * PATH_MAX];
+    char preload[4 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
     char directory[PATH_MAX];
     directory_of(library, directory, sizeof directory);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
+    if (o->meters) {
+        setenv("POET_METERS", o->meters, 1);
+        used += (size_t)snprintf(preload + used, sizeof preload - used,
+                                 " %s/poet/libpoet-memory.so", directory);
+        used = used < sizeof preload ? used : sizeof preload - 1;
+    }
     snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "",
              before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
@@ -172,6 +179,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case REPORT:
         o->report = value ? value : "";
         return 0;
+    case 'm':
+        o->meters = value;
+        return 0;
     case 'f':
         o->force = true;
         return 0;
@@ -231,6 +241,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
+    if (o.meters && strcmp(o.meters, "memory") != 0)
+        return command_usage(command, "--meters %s: memory is all that there is", o.meters);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -240,6 +252,10 @@ static int run(const struct command *command, int argc, char **argv)
             return errno == EACCES ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
         if (!o.force)
             return EXIT_FAILED;
+    }
+    if (o.meters && *loadable.sanitizers) {
+        command_fail(command, "%s: a sanitizer follows its memory: it is not counted", argv[0]);
+        o.meters = NULL;
     }
     return o.report ? start_followed(command, &o, &loadable, library, argv)
                     : start(command, &o, &loadable, library, argv);
@@ -255,6 +271,10 @@ static const struct argp_option options[] = {
     {"without", WITHOUT, "LIBRARY", 0,
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
+     1},
+    {"meters", 'm', "LIST", 0,
+     "measure, too; memory: what is taken from the heap and never freed, as poet memory says it "
+     "then",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

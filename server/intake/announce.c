@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/intake/announce.h"
 
+#include "server/intake/heaped.h"
 #include "server/intake/used.h"
 #include "wire/text.h"
 #include "wire/told.h"
@@ -387,7 +388,7 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
         type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
-        type == MESSAGE_USAGE)
+        type == MESSAGE_USAGE || type == MESSAGE_HEAP)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -432,6 +433,9 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_USAGE:
         return used_read(&(struct used_by){session->run, session->process, session, session_line},
                          in);
+    case MESSAGE_HEAP:
+        return heaped_read(&(struct used_by){session->run, session->process, session, session_line},
+                           in);
     default:
         in_fail(in, "is no message of a program");
         return false;

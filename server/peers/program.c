@@ -6,6 +6,7 @@
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
 #include "server/peers/handed.h"
+#include "server/peers/heaping.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/wanting.h"
@@ -338,6 +339,10 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
     } else if (type == MESSAGE_REGION) {
         error = handed_region(peer, &in);
         ok = error == NULL;
+    } else if (type == MESSAGE_HEAP) {
+        int fd = channel_take_descriptor(&peer->channel);
+        error = heaping_begin(peer, &in, fd);
+        ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
         ok = want_report(peer, &in, &error);
     } else if (type == MESSAGE_SLOTS) {
@@ -467,6 +472,7 @@ static void gone(struct peer *peer)
     const struct session *session = session_of(peer);
     drain_last(peer);
     watching_end(peer);
+    heaping_end(peer);
     struct taker *taker = enter(peer);
     taker_sums(taker, peer->program, true);
     count_untaken(peer, session, &losses);

@@ -8,6 +8,7 @@
 #include "server/run/astray.h"
 #include "server/run/clocks.h"
 #include "server/run/places.h"
+#include "server/run/heap.h"
 #include "server/run/usage.h"
 #include "server/run/unseen.h"
 
@@ -269,6 +270,7 @@ void run_free(struct run *run)
         run->basis_free(run->basis);
     places_free(run->places);
     usage_free(run->usage);
+    heap_free(run->heap);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

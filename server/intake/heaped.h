@@ -1,0 +1,11 @@
+/* HEAP, as a journal has it: what a program took from its heap. */
+#ifndef SERVER_INTAKE_HEAPED_H
+#define SERVER_INTAKE_HEAPED_H
+
+#include "server/intake/used.h"
+
+/* False, with in->error: it cannot be read.  What threads took that are not announced counts as that of one that is not
+ * recorded. */
+bool heaped_read(const struct used_by *by, struct in *in);
+
+#endif
