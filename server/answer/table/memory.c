@@ -55,7 +55,7 @@ static void add_columns(struct shown_table *t, const char *kind)
     table_add_column(t, "library", "library", TABLE_TEXT, NULL);
     if (strcmp(kind, "library") != 0)
         table_detail(t);
-    table_add_column(t, "process", "process", TABLE_TEXT, NULL);
+    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
     table_detail(t);
 }
 
