@@ -167,8 +167,12 @@ echo 'name = "mine";' >"$HOME/.config/poet/mine.conf"
 is "also one's own" "$(XDG_CONFIG_HOME= completes "poet show --description min")" "mine "
 is "libraries to be left out" "$(completes "poet record --without proc")" "process "
 is "files" "$(completes "poet export -o oth")" "other.txt "
-is "an endpoint, behind its colon" "$(poet server -q -l "unix:$XDG_RUNTIME_DIR/poet-7.sock" 2>/dev/null & pid=$!
-    until_true poet runs "unix:$XDG_RUNTIME_DIR/poet-7.sock"; completes "poet runs unix:$XDG_RUNTIME_DIR/poet-7"; kill $pid)" "$XDG_RUNTIME_DIR/poet-7.sock "
+poet server -q -l "unix:$XDG_RUNTIME_DIR/poet-7.sock" 2>/dev/null &
+other=$!
+pids="$pids $other"
+until_true poet runs "unix:$XDG_RUNTIME_DIR/poet-7.sock"
+is "an endpoint, behind its colon" "$(completes "poet runs unix:$XDG_RUNTIME_DIR/poet-7")" "$XDG_RUNTIME_DIR/poet-7.sock "
+kill $other
 is "poetcc" "$(completes "poetcc -tr")" "-trace "
 # what is offered is taken
 for word in $(completes "poet export --format "); do
