@@ -33,9 +33,10 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
             ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
             : queue_add(&peer->program->queues, fd, slots);
     peer->program->queue_count += !error;
-    watching_queue(peer);
-    if (!error)
+    if (!error) {
+        watching_queue(peer);
         wanting_queue(peer);
+    }
     taker_leave(taker);
     peer->shares |= !error;
     return error;

@@ -14,6 +14,7 @@
 struct watch {
     struct sampler *sampler;
     bool same_numbers; /* it has the numbers of processes and threads that we have */
+    bool wanted; /* its queues were told so */
 };
 
 static uint64_t now_ns(void)
@@ -34,7 +35,7 @@ void watching_begin(struct peer *peer, uint32_t pid)
     if (!sampler)
         return;
     peer->watch = memory_zeroed(1, sizeof *peer->watch);
-    *peer->watch = (struct watch){sampler, (uint32_t)who.pid == pid};
+    *peer->watch = (struct watch){sampler, (uint32_t)who.pid == pid, !sampler_filtered(sampler)};
 }
 
 /* Its threads that have not ended; the caller's.  In the door. */
@@ -50,21 +51,29 @@ static struct sampled_thread *threads_of(const struct peer *peer, size_t *count)
     return threads;
 }
 
-/* Whether its threads are to say themselves at their ends what they used.  In the door. */
-static void want_usage(const struct peer *peer, bool wanted)
+/* Whether its thread is to say itself at its end what it used.  In the door. */
+static void want_usage(struct queue *queue, bool wanted)
 {
-    for (struct queue *q = peer->program->queues; q; q = q->next) {
-        if (wanted)
-            atomic_fetch_or_explicit(&q->head->wanted, WANTED_USAGE, memory_order_relaxed);
-        else
-            atomic_fetch_and_explicit(&q->head->wanted, ~WANTED_USAGE, memory_order_relaxed);
-    }
+    if (wanted)
+        atomic_fetch_or_explicit(&queue->head->wanted, WANTED_USAGE, memory_order_relaxed);
+    else
+        atomic_fetch_and_explicit(&queue->head->wanted, ~WANTED_USAGE, memory_order_relaxed);
+}
+
+static void look_whether_wanted(const struct peer *peer)
+{
+    bool wanted = !sampler_filtered(peer->watch->sampler);
+    if (wanted == peer->watch->wanted)
+        return;
+    peer->watch->wanted = wanted;
+    for (struct queue *q = peer->program->queues; q; q = q->next)
+        want_usage(q, wanted);
 }
 
 void watching_queue(const struct peer *peer)
 {
     if (peer->watch)
-        want_usage(peer, !sampler_filtered(peer->watch->sampler));
+        want_usage(peer->program->queues, peer->watch->wanted);
 }
 
 static void sample(struct peer *peer, uint64_t now)
@@ -73,7 +82,7 @@ static void sample(struct peer *peer, uint64_t now)
     size_t count;
     taker_enter(peer->server->taker);
     struct sampled_thread *threads = threads_of(peer, &count);
-    want_usage(peer, !sampler_filtered(peer->watch->sampler));
+    look_whether_wanted(peer);
     taker_leave(peer->server->taker);
     if (sampler_take(peer->watch->sampler, now, threads, count, &body)) {
         taker_enter(peer->server->taker);

@@ -6,7 +6,7 @@
 
 /* A program that just said who it is: `pid` by its own account. */
 void watching_begin(struct peer *peer, uint32_t pid);
-/* It has one queue more.  In the door. */
+/* It has one queue more, the first of them.  In the door. */
 void watching_queue(const struct peer *peer);
 void watching_go_on(struct server *server); /* samples those that are due */
 /* Before its last words are written; looks once more, if there is still something to see. */
