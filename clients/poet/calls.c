@@ -159,13 +159,14 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Say how often each function was called, and what it took, in a program that was "
-           "compiled with poetcc -profile and run with POET_METERS=calls.  Self is what it took "
-           "itself, net what that would be unmeasured, total with all that it called; conc. are "
-           "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
-           "all took themselves and what is unaccounted, outside of all functions, add up to the "
-           "lives of the threads.  A row stands for a function (--by function), a path of calls "
-           "(--by path, --tree), or a thread and its functions (--by thread).",
+    .doc =
+        "Say how often each function was called, and what it took, in a program that was "
+        "compiled with poetcc -profile (POET_METERS chooses how much is measured).  Self is what it took "
+        "itself, net what that would be unmeasured, total with all that it called; conc. are "
+        "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
+        "all took themselves and what is unaccounted, outside of all functions, add up to the "
+        "lives of the threads.  A row stands for a function (--by function), a path of calls "
+        "(--by path, --tree), or a thread and its functions (--by thread).",
     .children = tables_children};
 
 const struct command command_calls = {.name = "calls",

@@ -54,6 +54,9 @@ bool tables_name_lines(const struct tables *tables, struct table_request *reques
                        struct subject *subject);
 /* Which lines must be known for it. */
 enum source_lines tables_lines(const struct tables *tables);
+/* Of commands that have no options but these, and one table: what they take, and all that they do. */
+error_t tables_parse_only(int key, char *value, struct argp_state *state);
+int tables_only(const struct command *command, int argc, char **argv, const char *what);
 /* The rest of a command: the source is opened, and all done. */
 int tables_command(struct tables *tables, int argc, char **argv, int first,
                    const struct tables_section *sections, size_t count);

@@ -467,3 +467,24 @@ int tables_command(struct tables *o, int argc, char **argv, int first,
     subject_close(&subject);
     return status;
 }
+
+/* ---- commands that have nothing of their own ---- */
+
+error_t tables_parse_only(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+int tables_only(const struct command *command, int argc, char **argv, const char *what)
+{
+    struct tables tables = {.command = command};
+    int first, status = command_read(command, argc, argv, &tables, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    struct tables_section section = {.what = what};
+    return tables_command(&tables, argc, argv, first, &section, 1);
+}

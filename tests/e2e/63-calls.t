@@ -118,7 +118,7 @@ static volatile sig_atomic_t going;
 static _Atomic int handled, begun;
 __attribute__((noinline)) void f(void) { sink++; }
 __attribute__((noinline)) void handler(int sig) { (void)sig; f(); handled++; }
-__attribute__((noinline)) void *work(void *p)
+__attribute__((noinline)) void *serve(void *p)
 {
     begun++;
     for (int i = 0; i < 250000; i++) f();
@@ -131,7 +131,7 @@ __attribute__((no_instrument_function)) int main(void)
     struct sigaction sa = {.sa_handler = handler};
     going = 1;
     sigaction(SIGUSR1, &sa, NULL);
-    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, serve, NULL);
     while (begun < 4);
     for (int i = 0; i < 100; i++) { pthread_kill(t[i % 4], SIGUSR1); while (handled <= i); }
     going = 0;
@@ -151,7 +151,7 @@ for level in counts cpu; do
     is "calls=$level: nothing is open, nothing was mismatched" \
         "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
 done
-is 'work of threads that run at once is concurrent' "$([ "$(of /work/f 5)" -gt 0 ] && echo yes)" yes
+is 'work of threads that run at once is concurrent' "$([ "$(of /serve/f 5)" -gt 0 ] && echo yes)" yes
 
 # ---- unusual ways out ----
 cat >ways.cc <<'C'
@@ -261,11 +261,11 @@ NI void begin(ucontext_t *c, void (*function)(void))
     c->uc_link = &here;
     makecontext(c, function, 0);
 }
-void *work(void *p) { begin(&a, fred); begin(&b, mary); for (int i = 0; i < 5; i++) turn(); return p; }
+void *serve(void *p) { begin(&a, fred); begin(&b, mary); for (int i = 0; i < 5; i++) turn(); return p; }
 int main(void)
 {
     pthread_t t[10];
-    for (int i = 0; i < 10; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 10; i++) pthread_create(&t[i], 0, serve, 0);
     for (int i = 0; i < 10; i++) pthread_join(t[i], 0);
     return 0;
 }
@@ -273,8 +273,8 @@ C
 poetcc -profile -no-pie -O1 coroutines.c -o coroutines
 POET_CLOCK=monotonic measured ./coroutines
 is 'each stretch of a coroutine is a call of its function, under the root of the thread' \
-    "$(awk '$2 == "/fred" || $2 == "/mary" || $2 == "/work/turn" { print $2, $3 }' out | sort | uniq -c | tr -s ' \n' ' ')" \
-    ' 10 /fred 5 10 /mary 5 10 /work/turn 5 '
+    "$(awk '$2 == "/fred" || $2 == "/mary" || $2 == "/serve/turn" { print $2, $3 }' out | sort | uniq -c | tr -s ' \n' ' ')" \
+    ' 10 /fred 5 10 /mary 5 10 /serve/turn 5 '
 between 'one runs 2 ms a stretch' "$(of /fred 7)" 99000000 104000000
 between 'the other one 1 ms' "$(of /mary 7)" 49000000 54000000
 is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
@@ -290,12 +290,12 @@ static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((noinline)) void waiter(void) { sem_wait(&s); }
 __attribute__((noinline)) void locker(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
 __attribute__((noinline)) void child(void) {}
-void *work(void *p) { waiter(); locker(); return p; }
+void *serve(void *p) { waiter(); locker(); return p; }
 int main(void)
 {
     pthread_t t;
     sem_init(&s, 0, 0);
-    pthread_create(&t, 0, work, 0);
+    pthread_create(&t, 0, serve, 0);
     usleep(100000);
     sem_post(&s);
     pthread_join(t, 0);
@@ -307,9 +307,9 @@ int main(void)
 C
 poetcc -profile -no-pie -O1 waits.c -o waits
 POET_CLOCK=monotonic measured ./waits
-like 'a wait is a context of its own, below who waits' "$(cat out)" '/work/waiter/wait-[0-9]+ 1 1 '
+like 'a wait is a context of its own, below who waits' "$(cat out)" '/serve/waiter/wait-[0-9]+ 1 1 '
 is 'its time is real, not of the processor' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
-like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /work/locker$'
+like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /serve/locker$'
 is 'a child writes nothing into the region of its parent' "$(awk '$2 ~ /child/' out)" ''
 
 # ---- on and off while it runs ----
@@ -346,12 +346,12 @@ cat >piped.c <<'C'
 #include <unistd.h>
 static int ends[2];
 __attribute__((noinline)) void reader(void) { char c; if (read(ends[0], &c, 1) != 1) _exit(1); }
-void *work(void *p) { reader(); return p; }
+void *serve(void *p) { reader(); return p; }
 int main(void)
 {
     pthread_t t;
     if (pipe(ends)) return 1;
-    pthread_create(&t, 0, work, 0);
+    pthread_create(&t, 0, serve, 0);
     usleep(100000);
     if (write(ends[1], "x", 1) != 1) return 1;
     pthread_join(t, 0);
@@ -367,7 +367,7 @@ cat >leaf.c <<'C'
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static volatile long x;
 __attribute__((noinline)) void leaf(void) { for (int i = 0; i < 30000; i++) x += i; }
-void *work(void *p)
+void *serve(void *p)
 {
     for (int i = 0; i < 100; i++) { pthread_mutex_lock(&m); leaf(); usleep(10); pthread_mutex_unlock(&m); leaf(); }
     return p;
@@ -375,7 +375,7 @@ void *work(void *p)
 int main(void)
 {
     pthread_t t[4];
-    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, serve, 0);
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
 C
@@ -388,7 +388,7 @@ poetcc -profile -g -O0 leaf.c -o leaf
 POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
 is 'an event knows by which calls it came to be made' \
     "$(poet dump leaf0.poet --json | perl -MJSON::PP -ne 'my $e = decode_json($_);
-        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "enter"' | sort | uniq -c | tr -s ' ')" ' 400 work'
+        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "enter"' | sort | uniq -c | tr -s ' ')" ' 400 serve'
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
         skip "no mpicc.$implementation"
