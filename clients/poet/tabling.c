@@ -412,6 +412,20 @@ static int run_bars(const struct tables *o, struct subject *subject,
     return status;
 }
 
+static int run_tree(const struct tables *o, struct subject *subject,
+                    const struct tables_section *section)
+{
+    struct tables tree = treechart_tables(o);
+    struct shown_table table = {0};
+    if (!treechart_form(o))
+        return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
+    int status = tables_ask(&tree, section, subject, &table);
+    if (status == EXIT_DONE)
+        status = treechart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 /* Which tables have any. */
 static bool has_charts(const char *what)
 {
@@ -431,7 +445,7 @@ int tables_run(const struct tables *o, struct subject *subject,
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
     if (treechart_wanted(o, sections, count))
-        return treechart_run(o, subject, sections);
+        return run_tree(o, subject, sections);
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
     if (o->chart && (count != 1 || !has_charts(sections->what)))

@@ -44,6 +44,11 @@ bool treechart_wanted(const struct tables *o, const struct tables_section *secti
     return (o->width_of || o->tree) && is_picture(o->file) && !table;
 }
 
+bool treechart_form(const struct tables *o)
+{
+    return !o->file || is_picture(o->file) || ends(o->file, ".txt");
+}
+
 /* ---- writing ---- */
 
 static unsigned terminal_width(void)
@@ -90,8 +95,6 @@ static int write_boxes(const struct tables *o, const struct subject *subject, st
     return is_picture(o->file) ? write_picture(o, subject, boxes) : write_text(o, boxes);
 }
 
-/* ---- asking ---- */
-
 static int no_measure(const struct tables *o, const struct shown_table *t)
 {
     if (o->width_of)
@@ -100,29 +103,25 @@ static int no_measure(const struct tables *o, const struct shown_table *t)
                         t->note_count ? t->notes[0] : "");
 }
 
-int treechart_run(const struct tables *o, struct subject *subject,
-                  const struct tables_section *section)
+struct tables treechart_tables(const struct tables *o)
 {
     struct tables tree = *o;
-    struct table_names names = {&subject->source.book, subject->sites};
-    struct shown_table table = {0};
-    if (o->file && !is_picture(o->file) && !ends(o->file, ".txt"))
-        return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
     tree.tree = true;
-    if (!tree.sort && o->width_of)
+    if (!tree.sort)
         tree.sort = o->width_of;
-    int status = tables_ask(&tree, section, subject, &table);
-    if (status == EXIT_DONE) {
-        uint32_t column = boxing_column(&table, o->width_of);
-        struct boxes boxes = {0};
-        if (column == table.column_count) {
-            status = no_measure(o, &table);
-        } else {
-            boxing_make(&boxes, &names, &table, column);
-            status = write_boxes(o, subject, &boxes);
-            boxes_free(&boxes);
-        }
-    }
-    shown_table_free(&table);
+    return tree;
+}
+
+int treechart_write(const struct tables *o, const struct subject *subject,
+                    const struct shown_table *table)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    uint32_t column = boxing_column(table, o->width_of);
+    struct boxes boxes = {0};
+    if (column == table->column_count)
+        return no_measure(o, table);
+    boxing_make(&boxes, &names, table, column);
+    int status = write_boxes(o, subject, &boxes);
+    boxes_free(&boxes);
     return status;
 }

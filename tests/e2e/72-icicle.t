@@ -61,4 +61,106 @@ like "with what they are charged to" "$(pdftotext -layout waits.pdf -)" "T:packe
 is "as wide as all that was waited" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
     "all $(poet waits --json "$stages" | tail -n 1 | perl -MJSON::PP -ne 'printf "%.3f", decode_json($_)->{total}{waited_ns} / 1e6') ms"
 
+# ---- the drawer's page: the same cells ----
+cat >work.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+volatile long sum;
+__attribute__((noinline)) void locked(void) { pthread_mutex_lock(&m); sum++; pthread_mutex_unlock(&m); }
+__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) locked(); sum++; }
+__attribute__((noinline)) void idle(void) { for (long i = 0; i < 3000000; i++) sum++; locked(); sum++; }
+__attribute__((noinline)) void *body(void *p) { work(3); sum++; return p; }
+int main(void)
+{
+    pthread_t t;
+    idle();
+    work(2);
+    pthread_create(&t, 0, body, 0);
+    pthread_join(t, 0);
+}
+C
+poetcc -profile -g -no-pie -O1 work.c -o work
+POET_OUTPUT=work.poet ./work
+until_true finished work.poet
+poet dump --json work.poet >dump.json
+events() { # those that were made in all these functions, whatever was called in between; FIRST: only the first one
+    perl -MJSON::PP -e 'my ($first, @f) = @ARGV; open my $d, "<", "dump.json" or die;
+        while (<$d>) { my $e = decode_json($_); my $c = $e->{calls} or next; my $in = join "|", "", @$c, "";
+            next if grep { $in !~ /\|\Q$_\E / } @f; push @found, $e->{event} }
+        print join " ", $first eq "first" ? $found[0] : sort @found' "$@"
+}
+poet calls --csv work.poet | tr -d '\r' >flat.csv
+poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
+row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
+. "$root/tests/e2e/display.sh"
+cat >script <<S
+drawer calls
+table flat.tab
+row $(row_of flat.csv idle)
+marks marks.txt
+row $(row_of flat.csv work)
+marks marks.txt
+action calls-shape tree
+table tree.tab
+row $(row_of tree.csv work)
+marks marks.txt
+action calls-shape flat
+select $(events first locked idle)
+table event.tab
+action calls-shape tree
+select $(events first locked body)
+table event-tree.tab
+action calls-shape icicle
+select $(events first locked idle)
+table event-boxes.tab
+action calls-shape tree
+action calls-filter IDLE
+table filtered.tab
+save-page filtered.svg
+action calls-shape icicle
+table boxes.tab
+action calls-filter main
+save-page boxes.svg
+row $(row_of tree.csv main)
+enter-row
+marks marks.txt
+table inside.tab
+save-page inside.pdf
+action calls-by-thread
+table threads.tab
+action calls-by-thread
+quit
+S
+poet view --script script work.poet >view.out 2>&1
+# in words, from CSV
+said() { # FILE COLUMN...: as the drawer has them
+    perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
+        while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
+            $v eq "" ? ($_ eq "mark" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
+}
+seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
+columns=$(head -n 1 flat.tab | tr '\t' ' ')
+is "its columns are those of poet calls" "$columns" " scope calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns mark"
+is "the list has the same cells" "$(seen flat.tab)" "$(said flat.csv $columns)"
+is "the tree has the same cells" "$(seen tree.tab)" "$(said tree.csv $columns)"
+is "and the same depths" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
+mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n' | sort | paste -sd' '; }
+is "what was made in a function lights up" "$(mark 1)" "$(events all idle)"
+is "in another one" "$(mark 2)" "$(events all work)"
+is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
+is "in a box, too" "$(mark 4)" "$(events all main)"
+is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
+like "the page is saved as it is seen" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
+is "but for what is not seen" "$(grep -c '>body ' filtered.svg)" 0
+total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $8 / 1e6; exit }' tree.csv; }
+is "a box is as long as its row says" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
+is "what is not looked for steps back" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
+is "in a box one is in it alone" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"
+like "it is saved with what it lies in" "$(pdftotext -layout inside.pdf -)" "lives of all threads"
+like "by thread, each is a box" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threads.tab | paste -sd' ')" "T:main"
+is "an event that is selected selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
+is "in the tree its path" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
+is "and its box" "$(grep '^\*' event-boxes.tab | cut -f3)" "main (work.c:9) > idle (work.c:6) > locked (work.c:4)"
+is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
+
 done_testing
