@@ -76,11 +76,14 @@ static void add_calls(struct view *view, const struct shown_event *e)
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
         char *name = table_say_place(&names, function, "");
-        g_string_append_printf(s, "%s%s", i ? "\n" : "", name);
+        char *shown = g_markup_escape_text(name, -1);
+        g_string_append_printf(s, "%s<a href=\"function:%x:%llx\">%s</a>", i ? "\n" : "",
+                               e->process, (unsigned long long)e->calls[i], shown);
+        g_free(shown);
         free(name);
     }
     if (s->len)
-        add_field(view, "Called by", s->str);
+        add_markup(view, "Called by", s->str);
     g_string_free(s, TRUE);
 }
 
@@ -344,7 +347,8 @@ static void take(struct view *view, enum news news)
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct ref at;
-    (void)label;
+    if (g_str_has_prefix(uri, "function:")) /* the page of calls is the drawer's */
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;
