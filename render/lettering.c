@@ -7,28 +7,32 @@
 #include <string.h>
 
 #define FONT "DejaVu Sans"
+#define CODE_FONT "DejaVu Sans Mono"
 #define KEPT_MAX 4096u
 
 struct laid {
     PangoLayout *layout;
     double size;
-    bool bold;
+    bool bold, code;
     char *text;
 };
 
 static GHashTable *kept; /* a set of struct laid */
 static PangoContext *context_of_all;
+static bool as_code;
 
 static guint laid_hash(gconstpointer p)
 {
     const struct laid *laid = p;
-    return g_str_hash(laid->text) ^ (guint)(laid->size * 64) ^ (laid->bold ? 0x80000000u : 0);
+    return g_str_hash(laid->text) ^ (guint)(laid->size * 64) ^ (laid->bold ? 0x80000000u : 0) ^
+           (laid->code ? 0x40000000u : 0);
 }
 
 static gboolean laid_equal(gconstpointer a, gconstpointer b)
 {
     const struct laid *x = a, *y = b;
-    return x->size == y->size && x->bold == y->bold && strcmp(x->text, y->text) == 0;
+    return x->size == y->size && x->bold == y->bold && x->code == y->code &&
+           strcmp(x->text, y->text) == 0;
 }
 
 static void laid_free(gpointer p)
@@ -55,7 +59,7 @@ static PangoContext *new_context(void)
 static PangoLayout *lay_out(const char *text, double size, bool bold)
 {
     PangoLayout *layout = pango_layout_new(context_of_all);
-    PangoFontDescription *font = pango_font_description_from_string(FONT);
+    PangoFontDescription *font = pango_font_description_from_string(as_code ? CODE_FONT : FONT);
     pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
     if (bold)
         pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
@@ -71,17 +75,20 @@ static PangoLayout *layout_of(const char *text, double size, bool bold)
         kept = g_hash_table_new_full(laid_hash, laid_equal, laid_free, NULL);
         context_of_all = new_context();
     }
-    struct laid wanted = {.size = size, .bold = bold, .text = (char *)(uintptr_t)text};
+    struct laid wanted = {
+        .size = size, .bold = bold, .code = as_code, .text = (char *)(uintptr_t)text};
     struct laid *laid = g_hash_table_lookup(kept, &wanted);
     if (laid)
         return laid->layout;
     if (g_hash_table_size(kept) >= KEPT_MAX)
         g_hash_table_remove_all(kept);
     laid = g_new(struct laid, 1);
-    *laid = (struct laid){lay_out(text, size, bold), size, bold, g_strdup(text)};
+    *laid = (struct laid){lay_out(text, size, bold), size, bold, as_code, g_strdup(text)};
     g_hash_table_add(kept, laid);
     return laid->layout;
 }
+
+void lettering_code(bool code) { as_code = code; }
 
 double lettering_width(void *context, const char *text, double size_pt, bool bold)
 {
@@ -103,7 +110,8 @@ void lettering_divert(void (*take)(void *context, cairo_t *cr, const struct lett
 
 static void tell(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
 {
-    struct lettering l = {x, y, 0, lettering_width(NULL, text, size_pt, bold), size_pt, text, bold};
+    struct lettering l = {x,       y,    0,    lettering_width(NULL, text, size_pt, bold),
+                          size_pt, text, bold, as_code};
     l.baseline = (double)pango_layout_get_baseline(layout_of(text, size_pt, bold)) / PANGO_SCALE;
     diverted(diverted_to, cr, &l);
 }

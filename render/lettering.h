@@ -11,6 +11,8 @@
 double lettering_width(void *context, const char *text, double size_pt, bool bold);
 /* y: top of the text. */
 void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold);
+/* From now on letters are all as wide, as programs are written; or not. */
+void lettering_code(bool code);
 /* How many bytes of a text go into a line that is so wide: up to a blank, or all of it, or its first word. */
 size_t lettering_line(const char *text, double width_pt, double size_pt);
 void lettering_forget(void); /* gives back what is kept */
@@ -19,7 +21,7 @@ void lettering_forget(void); /* gives back what is kept */
 struct lettering {
     double x, y, baseline, width, size_pt; /* baseline: below y */
     const char *text;
-    bool bold;
+    bool bold, code;
 };
 void lettering_divert(void (*take)(void *context, cairo_t *cr, const struct lettering *text),
                       void *context);

@@ -12,7 +12,7 @@ struct svg {
     struct svg_text {
         double x, y, size, width; /* y: of the base line; all on the page */
         double red, green, blue;
-        bool bold;
+        bool bold, code;
         char *text;
     } *texts;
     uint32_t text_count;
@@ -50,6 +50,7 @@ static void keep(void *context, cairo_t *cr, const struct lettering *l)
                          .size = l->size_pt * scale,
                          .width = l->width * scale,
                          .bold = l->bold,
+                         .code = l->code,
                          .text = memory_copied(l->text)};
     cairo_user_to_device(cr, &t.x, &t.y);
     cairo_pattern_get_rgba(cairo_get_source(cr), &t.red, &t.green, &t.blue, &(double){0});
@@ -116,6 +117,8 @@ static void write_texts(const struct svg *svg, FILE *f)
         fputs(" lengthAdjust=\"spacingAndGlyphs\"", f);
         if (t->bold)
             fputs(" font-weight=\"bold\"", f);
+        if (t->code)
+            fputs(" font-family=\"'DejaVu Sans Mono', monospace\"", f);
         if (t->red + t->green + t->blue > 0)
             fprintf(f, " fill=\"#%02lx%02lx%02lx\"", lround(t->red * 255), lround(t->green * 255),
                     lround(t->blue * 255));

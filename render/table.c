@@ -20,6 +20,7 @@
 #define HEAD_LETTERS_PT 15.0
 #define PAGE_PT 842.0 /* as high as A4 */
 #define NOTE_LETTERS_PT 7.5
+#define BAR_PT 44.0 /* beside what is shaded */
 #define NOTE_LEAST_PT                                                                              \
     260.0 /* notes are broken where they are wider than that, and than the table */
 
@@ -50,14 +51,23 @@ static double width_of(const char *text, bool bold)
     return lettering_width(NULL, text, LETTERS_PT, bold);
 }
 
+/* Of a cell, with what is painted beside it. */
+static double width_of_cell(const struct sheet *s, uint32_t k, const char *text, bool bold)
+{
+    lettering_code(s->columns[k].code && !bold);
+    double width = width_of(text, bold) + (s->columns[k].shaded ? BAR_PT : 0);
+    lettering_code(false);
+    return width;
+}
+
 static double *measure(const struct sheet *s)
 {
     double *widths = memory_zeroed(s->column_count + 1, sizeof *widths);
     for (uint32_t k = 0; k < s->column_count; k++)
-        widths[k] = width_of(s->columns[k].title, true);
+        widths[k] = width_of_cell(s, k, s->columns[k].title, true);
     for (uint32_t i = 0; i < s->row_count; i++)
         for (uint32_t k = 0; k < s->column_count; k++)
-            widths[k] = fmax(widths[k], width_of(s->rows[i].cells[k], s->rows[i].total) +
+            widths[k] = fmax(widths[k], width_of_cell(s, k, s->rows[i].cells[k], s->rows[i].total) +
                                             (k ? 0 : INDENT_PT * s->rows[i].depth));
     return widths;
 }
@@ -184,6 +194,31 @@ static const char *text_of(const struct sheet *s, const struct item *item, uint3
     return item->is == ITEM_HEAD ? s->columns[k].title : s->rows[item->row].cells[k];
 }
 
+static double most(const struct sheet *s)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        most = s->rows[i].total ? most : fmax(most, s->rows[i].share);
+    return most;
+}
+
+/* A bar at the left, and grey behind what stands at the right, by the row's part of the greatest share. */
+static void paint_share(cairo_t *cr, const struct layout *l, const struct item *item, double x,
+                        double y, double width)
+{
+    const struct sheet *s = &l->sheets[item->sheet];
+    double share = s->rows[item->row].share, part = share > 0 ? share / most(s) : 0;
+    if (item->is != ITEM_ROW || s->rows[item->row].total || part <= 0)
+        return;
+    set_ink(cr, l, 0.45);
+    cairo_rectangle(cr, x + (BAR_PT - 4) * (1 - part), y + 2, (BAR_PT - 4) * part, ROW_PT - 4);
+    cairo_fill(cr);
+    set_ink(cr, l, 1 - 0.45 * sqrt(part));
+    cairo_rectangle(cr, x + BAR_PT - 2, y - 1, width - BAR_PT + 4, ROW_PT);
+    cairo_fill(cr);
+    set_ink(cr, l, 0.1);
+}
+
 static void paint_cells(cairo_t *cr, const struct layout *l, const struct item *item, double y)
 {
     const struct sheet *s = &l->sheets[item->sheet];
@@ -193,10 +228,14 @@ static void paint_cells(cairo_t *cr, const struct layout *l, const struct item *
     set_ink(cr, l, row && s->rows[item->row].depth ? 0.4 : 0.1);
     for (uint32_t k = 0; k < s->column_count; k++) {
         const char *text = text_of(s, item, k);
+        if (s->columns[k].shaded)
+            paint_share(cr, l, item, x, y, widths[k]);
+        lettering_code(s->columns[k].code && !bold);
         double in = s->columns[k].right ? widths[k] - width_of(text, bold)
                     : row && !k         ? INDENT_PT * s->rows[item->row].depth
                                         : 0;
         lettering_show(cr, x + in, y, text, LETTERS_PT, bold);
+        lettering_code(false);
         x += widths[k] + GAP_PT;
     }
 }

@@ -6,7 +6,7 @@
 
 void sheet_column(struct sheet *s, char *title, bool right)
 {
-    PUSH(s->columns, s->column_count, ((struct sheet_column){title, right}));
+    PUSH(s->columns, s->column_count, ((struct sheet_column){.title = title, .right = right}));
 }
 
 struct sheet_row *sheet_row(struct sheet *s)

@@ -16,6 +16,8 @@ struct sheet {
     struct sheet_column {
         char *title;
         bool right; /* numbers stand at the right edge */
+        bool shaded; /* with a bar, and in grey, by each row's share */
+        bool code; /* text of a program: its letters are all as wide */
     } *columns;
     uint32_t column_count;
     struct sheet_row {
@@ -23,6 +25,7 @@ struct sheet {
         bool total;
         struct ref event; /* that it is about; line 0: none */
         uint32_t row; /* of the table that it is made of */
+        double share; /* of all, 0 to 1, where a column is shaded */
         char **cells;
     } *rows;
     uint32_t row_count;

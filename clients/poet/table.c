@@ -8,6 +8,7 @@ const struct command *const table_commands[] = {&command_record, &command_export
                                                 &command_show,   &command_blocked,
                                                 &command_states, &command_waits,
                                                 &command_path,   &command_calls,
+                                                &command_source,
                                                 &command_memory, &command_resources,
                                                 &command_meters, &command_report,
                                                 &command_order,  &command_dump,

@@ -168,8 +168,9 @@ static const char *inlined_at(Dwarf_Die *unit, Dwarf_Die *scope, int *line)
     return dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* Where an inline function of a system header was called from, outside of those. */
-static const char *outside_system(Dwarf_Die *unit, uint64_t address, int *line)
+/* Where an inline function of a system header was called from, outside of those; outermost: where all that is inlined
+ * was called from, if anything is. */
+static const char *inlined_from(Dwarf_Die *unit, uint64_t address, bool outermost, int *line)
 {
     Dwarf_Die *scopes = NULL, *chain = NULL;
     int count = dwarf_getscopes(unit, address, &scopes), innermost = 0;
@@ -177,16 +178,21 @@ static const char *outside_system(Dwarf_Die *unit, uint64_t address, int *line)
     while (innermost < count && dwarf_tag(&scopes[innermost]) != DW_TAG_inlined_subroutine)
         innermost++; /* those around it are of where it is written; we want where it lies */
     int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
-    for (int i = 0; i < length && !path; i++) {
-        const char *caller = inlined_at(unit, &chain[i], line);
-        path = caller && !is_system(caller) ? caller : NULL;
+    for (int i = 0; i < length && (outermost || !path); i++) {
+        int at;
+        const char *caller = inlined_at(unit, &chain[i], &at);
+        if (!caller || is_system(caller))
+            continue;
+        path = caller;
+        *line = at;
     }
     free(scopes);
     free(chain);
     return path;
 }
 
-static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t address)
+static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t address,
+                                bool outermost)
 {
     struct site_is site = {"", sites->text, "", 0};
     Dwfl_Module *module = module_at(sites, process, address);
@@ -200,11 +206,12 @@ static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t 
         Dwarf_Die *unit = unit_at(module, address, &bias);
         Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
         const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-        int outer_line;
+        int outer_line = 0;
         if (line)
             dwarf_lineno(line, &site.line);
-        const char *outer =
-            file && is_system(file) ? outside_system(unit, address - bias, &outer_line) : NULL;
+        const char *outer = file && (outermost || is_system(file))
+                                ? inlined_from(unit, address - bias, outermost, &outer_line)
+                                : NULL;
         if (outer) {
             file = outer;
             site.line = outer_line;
@@ -228,12 +235,21 @@ static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t 
 }
 
 /* Symbols and file names are whatever the file says. */
-struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+static struct site_is masked(struct sites *sites, struct site_is site)
 {
-    struct site_is site = find_call(sites, process, address);
     text_mask(sites->text);
     text_mask(sites->symbol);
     return site;
+}
+
+struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+{
+    return masked(sites, find_call(sites, process, address, false));
+}
+
+struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address)
+{
+    return masked(sites, find_call(sites, process, address, true));
 }
 
 static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t address)

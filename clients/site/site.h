@@ -20,6 +20,8 @@ struct site_is {
     int line;
 };
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address);
+/* The same, where what was inlined stands at the line of its outermost call: one that lies in `function` itself. */
+struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address);
 
 /* The text that lies at an address of the program's file, as far as it can be shown; NULL if there is none.  Valid until
  * the next call. */

@@ -83,7 +83,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
 }
 
 /* Of one context.  The longest call is one from outside: those within it are shorter. */
-static struct call_sums sums_of(const struct context_thread *thread, const struct context *c)
+struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c)
 {
     const struct sums_context *s = &c->sums;
     bool lands = s->is.lands == s->index, ended = s->least_ns != UINT64_MAX;
@@ -136,7 +136,7 @@ static void add(struct calls *calls, const struct context_thread *thread, uint32
 {
     const struct context *c = &thread->items[index];
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
-    struct call_sums sums = sums_of(thread, c);
+    struct call_sums sums = calls_of_context(thread, c);
     uint32_t function = function_of(calls, scopes[index]);
     nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
     calls_sum(&calls->functions[function].sums, &sums);

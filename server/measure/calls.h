@@ -55,6 +55,8 @@ struct calls {
     struct map function_of, arc_of, node_of; /* to 1 + index */
 };
 
+/* What is known of one context of a thread. */
+struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c);
 /* Adds a thread; scopes: of each of its contexts. */
 void calls_add(struct calls *calls, const struct context_thread *thread, const uint32_t *scopes);
 /* Once all are added: numbers the cycles. */

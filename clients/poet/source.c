@@ -1,0 +1,255 @@
+/* poet source: the program's source, and what each line of it took. */
+#include "clients/poet/awaiting.h"
+#include "clients/poet/labels.h"
+#include "clients/poet/lined.h"
+#include "clients/poet/tables.h"
+#include "memory/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AROUND 2u /* lines, if nobody says otherwise */
+
+enum { OPTION_PATH = 3000, OPTION_CONTEXT, OPTION_ALL };
+
+struct wanted {
+    struct tables tables; /* first: what the sections are given is this one */
+    struct written_search search;
+    struct lined_wanted lines;
+    const char *file; /* NULL: all, a row each */
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Of the lines of a file:", 1},
+    {"context", OPTION_CONTEXT, "N", 0, "so many lines before and after each that has figures: 2", 1},
+    {"all", OPTION_ALL, NULL, 0, "the whole file, or function", 1},
+    {"path", OPTION_PATH, "FROM=TO", 0,
+     "sources that were compiled below FROM are below TO now; or a directory, in which files of their "
+     "names are looked for; may be repeated",
+     1},
+    {0}};
+
+static error_t take_number(struct wanted *w, const char *value)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    w->lines.around = (unsigned)n;
+    if (!*end && *value && *value != '-' && n <= INT_MAX)
+        return 0;
+    command_usage(w->tables.command, "--context %s: a number of lines is needed", value);
+    return EINVAL;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct wanted *w = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_CONTEXT:
+        return take_number(w, value);
+    case OPTION_ALL:
+        w->lines.all = true;
+        return 0;
+    case OPTION_PATH:
+        written_look(&w->search, value);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- the tables ---- */
+
+static void add_note(struct shown_table *t, char *note) { PUSH(t->notes, t->note_count, note); }
+
+static void note_file(struct shown_table *t, const struct book *book, const struct written *written)
+{
+    char *path = lined_path(written->path);
+    if (written->problem)
+        add_note(t, memory_printed("%s: %s; --path says where sources are now", path,
+                                   written->problem));
+    else if (written->changed_ns > (int64_t)book->run.wall_ns)
+        add_note(t, memory_printed("%s has changed since the run began: its lines may be others",
+                                   path));
+    free(path);
+}
+
+static int no_file(const struct wanted *w, const struct costs *l, bool several)
+{
+    char *all = memory_copied("");
+    for (uint32_t i = 0; i < l->file_count && i < 10; i++) {
+        char *path = lined_path(costs_path(&l->files[i]));
+        char *more = memory_printed("%s%s%s", all, i ? ", " : "", path);
+        free(path);
+        free(all);
+        all = more;
+    }
+    command_usage(w->tables.command,
+                  several ? "%s: there are several of this name: %s"
+                          : "%s: nothing of this run was in it; there are %s",
+                  w->file, *all ? all : "none");
+    free(all);
+    return EXIT_USAGE;
+}
+
+static int make_lines(const struct wanted *w, const struct book *book, const struct costs *l,
+                      struct shown_table *t)
+{
+    bool several;
+    const struct costs_file *file = costs_find(l, w->file, &several);
+    struct written written = {0};
+    if (!file)
+        return no_file(w, l, several);
+    written_read(&written, &w->search, file->path);
+    bool any = lined_lines(t, l, file, &written, &w->lines);
+    if (any && *file->path)
+        note_file(t, book, &written);
+    written_free(&written);
+    return any ? EXIT_DONE
+               : command_usage(w->tables.command, "%s: nothing of this run was in %s", w->file,
+                               w->lines.function ? w->lines.function : "it");
+}
+
+static bool comes_before(const struct tables *o, const struct table_cell *a,
+                         const struct table_cell *b)
+{
+    int order = a->is == CELL_TEXT && b->is == CELL_TEXT ? strcmp(a->text, b->text) : 0;
+    if (a->is == CELL_NULL || b->is == CELL_NULL)
+        return a->is != CELL_NULL && b->is == CELL_NULL;
+    if (a->is == CELL_NUMBER)
+        order = a->number < b->number ? -1 : a->number > b->number;
+    else if (a->is == CELL_REAL)
+        order = a->real < b->real ? -1 : a->real > b->real;
+    return o->backwards ? order < 0 : order > 0;
+}
+
+/* Few rows, mostly as they are to be. */
+static void sort_files(const struct tables *o, struct shown_table *t, uint32_t column)
+{
+    size_t bytes = t->column_count * sizeof *t->cells;
+    struct table_cell *one = memory_bytes(bytes);
+    for (uint32_t i = 1; i < t->row_count; i++)
+        for (uint32_t k = i; k > 0; k--) {
+            struct table_cell *before = table_cells(t, k - 1), *at = table_cells(t, k);
+            if (!comes_before(o, &at[column], &before[column]))
+                break;
+            memcpy(one, before, bytes);
+            memcpy(before, at, bytes);
+            memcpy(at, one, bytes);
+        }
+    free(one);
+}
+
+static int make_files(const struct wanted *w, const struct book *book, const struct costs *l,
+                      struct shown_table *t)
+{
+    lined_files(t, l, &w->search, (int64_t)book->run.wall_ns);
+    uint32_t column = w->tables.sort ? table_find(t, w->tables.sort) : 0;
+    if (column == t->column_count)
+        return command_usage(w->tables.command, "--sort: there is no column \"%s\"",
+                             w->tables.sort);
+    if (w->tables.sort)
+        sort_files(&w->tables, t, column);
+    for (uint32_t top = w->tables.top; top && t->row_count > top; t->row_count--)
+        cells_free(table_cells(t, t->row_count - 1), t->column_count);
+    return EXIT_DONE;
+}
+
+/* What the server says of places becomes lines here, where the debug information is. */
+static int make(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    const struct wanted *w = (const struct wanted *)(const void *)o;
+    struct tables plain = *o;
+    struct tables_section section = {.what = "source"};
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct shown_table places = {0};
+    struct costs costs = {0};
+    plain.sort = NULL;
+    plain.top = 0;
+    plain.backwards = false;
+    int status = tables_ask(&plain, &section, subject, &places);
+    if (status == EXIT_DONE && !costs_make(&costs, &names, &places))
+        status = command_fail(o->command, "the server answered with another table");
+    if (status == EXIT_DONE)
+        status = (w->file ? make_lines : make_files)(w, names.book, &costs, t);
+    for (uint32_t i = 0; status == EXIT_DONE && i < places.note_count; i++)
+        add_note(t, memory_copied(places.notes[i]));
+    costs_free(&costs);
+    shown_table_free(&places);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int judge(const struct wanted *w)
+{
+    const struct tables *o = &w->tables;
+    if (o->against)
+        return command_usage(o->command, "--against: lines of another run may be other ones");
+    if (w->file && o->sort)
+        return command_usage(o->command, "--sort: lines stand in their order; --top N tells those "
+                                         "that weigh most");
+    return EXIT_DONE;
+}
+
+static int run_on(struct wanted *w, int argc, char **argv, int first)
+{
+    const char *source = subject_named(argc, argv, &first);
+    w->file = first < argc ? argv[first++] : NULL;
+    w->lines.function = first < argc ? argv[first++] : NULL;
+    w->lines.top = w->tables.top;
+    if (first < argc)
+        return command_usage(w->tables.command, "%s: SOURCE, FILE and FUNCTION are enough",
+                             argv[first]);
+    int status = judge(w);
+    if (status != EXIT_DONE)
+        return status;
+    struct subject subject;
+    struct tables_section section = {.make = make, .words = w->file ? lined_words : NULL};
+    if (w->tables.columns)
+        section.words = NULL;
+    awaiting_begin(w->tables.command);
+    if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
+                      labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    subject_renewed(w->tables.command, &subject);
+    status = tables_run(&w->tables, &subject, &section, 1);
+    subject_close(&subject);
+    return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct wanted w = {.tables = {.command = command, .paper = true}, .lines = {.around = AROUND}};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status == OPTIONS_READ)
+        status = run_on(&w, argc, argv, first);
+    written_search_free(&w.search);
+    return status;
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[SOURCE [FILE [FUNCTION]]]",
+    .doc =
+        "Say what each line of a program's source took: the files; the lines of one; of one "
+        "function.  Calls are those made there, total is what they took with all that they called; self "
+        "is what a function took itself, at the line where it begins (poetcc -profile measures these "
+        "three); ran is what threads ran between two events.  Waited is how long they waited there; "
+        "what ran made others wait, as poet waits charges it, and was on the critical path.  A row of "
+        "several lines, as 12-15, is for what was done from the first to the last, and is not known of "
+        "each; one with text in brackets for what was done on the way from elsewhere, or to it.  Each figure stands in "
+        "one row alone, so that they add up to what the other tables say.  % is self (or ran) and "
+        "made others wait, of all.",
+    .children = tables_children};
+
+const struct command command_source = {.name = "source",
+                                       .summary = "say what each line of the source took, and made "
+                                                  "others wait",
+                                       .run = run,
+                                       .argp = &argp};

@@ -1,0 +1,348 @@
+/* The table of the source: what each place of the code took (spots.h), from the same sums as the tables of calls, of waits
+ * and of the critical path.
+ *
+ * A function's self is told at its begin, for where within it that was is not known but at its calls and events.  Whoever
+ * asks makes lines of it, from the debug information: places of one line are one. */
+#include "server/answer/table/spots.h"
+
+#include "memory/memory.h"
+#include "server/answer/explained.h"
+#include "server/answer/measured.h"
+#include "server/answer/table/causing.h"
+#include "server/causes/groups.h"
+#include "server/causes/path.h"
+#include "server/measure/calls.h"
+#include "server/run/times.h"
+#include "wire/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum stage { EXPLAIN, GROUP, FOLLOW, RUN, CALLS, DONE };
+
+struct work {
+    const struct table_view *view;
+    struct causing causing;
+    struct groups groups;
+    uint64_t again; /* as what was measured had begun; 0: the groups are of a part, and not kept */
+    struct path path;
+    struct spots spots;
+    struct contexts *contexts; /* NULL: those of a part of the run are not known */
+    uint64_t taken; /* how often regions had been read when this was asked */
+    uint32_t next; /* thread */
+    size_t item; /* of its intervals */
+    uint32_t measured; /* threads that measured their calls */
+    enum stage stage;
+};
+
+static uint32_t kind_of(const void *context, uint32_t line)
+{
+    const struct run *run = context;
+    return order_line_kind(run->order, line);
+}
+
+static bool is_whole(const struct table_view *view)
+{
+    return !view->past && view->from_ns == INT64_MIN && view->to_ns == INT64_MAX;
+}
+
+/* As the table of waits has them, so that they are the same ones. */
+static void take_groups(struct work *w, const struct table_view *view)
+{
+    bool kept = is_whole(view) && !view->request->line_count;
+    struct grouping grouping = {.by = GROUP_PLACE,
+                                .which = PATH_EXPANDED,
+                                .from_ns = w->causing.from_ns,
+                                .until_ns = kept ? NULL : w->causing.until_ns,
+                                .until_count = w->causing.until_count,
+                                .kind = kind_of,
+                                .context = view->run};
+    w->again = kept ? measured_again(view->run) : 0;
+    if (kept) {
+        w->groups = explained_take(view->run, w->causing.since, grouping);
+        return;
+    }
+    w->groups.why = explained_known(view->run, w->causing.since);
+    w->groups.charges.communication = explained_communication();
+    w->groups.grouping = grouping;
+}
+
+/* From which event the path goes back, as the table of the path has it. */
+static void aim(struct work *w, const struct table_view *view)
+{
+    const struct table_request *r = view->request;
+    struct ref at = r->past_of.line              ? r->past_of
+                    : r->to.is == TABLE_AT_EVENT ? r->to.event
+                                                 : (struct ref){0};
+    uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
+    uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
+    path_begin(&w->path, view->measured, thread,
+               thread ? times_fitted(view->run, position) : view->to_ns);
+}
+
+static void want_calls(struct work *w, const struct table_view *view)
+{
+    w->contexts = (struct contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` is set */
+    w->contexts->wanted = view->run->connected > 0;
+    w->taken = w->contexts->taken;
+}
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    if (!causing_begin(&w->causing, view, problem)) {
+        causing_free(&w->causing);
+        free(w);
+        return NULL;
+    }
+    take_groups(w, view);
+    aim(w, view);
+    if (is_whole(view))
+        want_calls(w, view);
+    return w;
+}
+
+/* ---- waits, and who made them so long ---- */
+
+static void add_group(struct work *w, const struct group *group)
+{
+    struct spots *s = &w->spots;
+    uint32_t place = spots_place(s, w->view->run, table_place(w->view, group->place));
+    struct spot *spot = spots_at(s, SPOT_WAIT, place, group->type);
+    const struct wait *longest = &w->view->measured->waits[group->first];
+    spot->waited_ns += group->waited_ns;
+    spot->waits += group->waits;
+    spots_show(spot, group->most_ns, longest->begin, longest->thread);
+    for (uint32_t i = 0; i < group->cause_count; i++) {
+        const struct group_cause *cause = &w->groups.causes[group->causes[i]];
+        struct pair pair = why_pair(w->groups.why, cause->pair);
+        spots_step(s, w->view, pair.step)->made_ns += cause->ns;
+    }
+}
+
+static bool group(struct work *w, uint64_t *budget)
+{
+    size_t before = w->groups.done;
+    bool whole = groups_go_on(&w->groups, *budget / 8 + 1);
+    uint64_t spent = 8 * (w->groups.done - before);
+    *budget = spent < *budget ? *budget - spent : 0;
+    for (uint32_t i = 0; whole && i < w->groups.count; i++)
+        add_group(w, &w->groups.items[i]);
+    return whole;
+}
+
+/* ---- the path, and what ran ---- */
+
+static void add_piece(struct work *w, const struct path_piece *p)
+{
+    int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns,
+            ns = p->to_ns - from;
+    if (ns <= 0)
+        return;
+    struct spot *spot = p->step || p->is != PATH_STARTS
+                            ? spots_step(&w->spots, w->view, p->step)
+                            : spots_at(&w->spots, SPOT_NOWHERE, 0, NOWHERE_STARTS);
+    spot->path_ns += ns;
+    spots_show(spot, ns, p->position, p->thread);
+}
+
+static bool follow(struct work *w, uint64_t budget)
+{
+    if (!path_step(&w->path, budget))
+        return false;
+    for (size_t i = 0; i < w->path.count; i++)
+        add_piece(w, &w->path.pieces[i]);
+    return true;
+}
+
+static void add_interval(struct work *w, const struct course_of *c, size_t i, int64_t until_ns)
+{
+    const struct interval *in = &c->items[i];
+    int64_t from = interval_begin(c, i), to = in->to_ns < until_ns ? in->to_ns : until_ns;
+    from = from > w->view->from_ns ? from : w->view->from_ns;
+    if (in->is != INTERVAL_RUNS || to <= from)
+        return;
+    struct spot *spot = spots_step(&w->spots, w->view, in->step);
+    spot->ran_ns += to - from;
+    spots_show(spot, to - from, in->position, c->thread);
+}
+
+/* What threads ran, of those that count. */
+static bool run(struct work *w, uint64_t *budget)
+{
+    for (; w->next < w->causing.until_count; w->next++, w->item = 0) {
+        const struct course_of *c = &w->view->measured->threads[w->next];
+        for (; w->item < c->count; w->item++, --*budget) {
+            if (!*budget)
+                return false;
+            add_interval(w, c, w->item, w->causing.until_ns[w->next]);
+        }
+    }
+    w->next = 0;
+    return true;
+}
+
+/* ---- calls ---- */
+
+/* From where it was called; none is known of a thread's own. */
+static struct table_place called_from(const struct context_thread *thread, const struct context *c)
+{
+    (void)c;
+    return (struct table_place){thread->process, 0};
+}
+
+/* Where its own time stands: at its function's begin; what is no function, where it was called, else in the function
+ * around it. */
+static struct table_place own_place(const struct context_thread *thread, uint32_t index)
+{
+    const struct context *c = &thread->items[index];
+    struct table_place from = called_from(thread, c);
+    if (c->sums.is.scope != SCOPE_FUNCTION && from.address)
+        return from;
+    while (index && thread->items[index].sums.is.scope != SCOPE_FUNCTION)
+        index = thread->items[index].sums.is.parent;
+    return (struct table_place){thread->process,
+                                index ? thread->items[index].sums.is.function : 0};
+}
+
+/* Number of the spot that a context's calls count in: contexts of one are added up as those of one function are. */
+static uint32_t spot_of(struct work *w, const struct context_thread *thread, uint32_t index)
+{
+    const struct context *c = &thread->items[index];
+    bool function = c->sums.is.scope == SCOPE_FUNCTION;
+    struct table_place callee = {thread->process, function ? c->sums.is.function : 0};
+    uint32_t from = spots_place(&w->spots, w->view->run, called_from(thread, c)),
+             to = spots_place(&w->spots, w->view->run, callee);
+    return (uint32_t)(spots_at(&w->spots, SPOT_CALL, from, to) - w->spots.items) + 1;
+}
+
+static struct spot *own_spot(struct work *w, const struct context_thread *thread, uint32_t index)
+{
+    uint32_t at = spots_place(&w->spots, w->view->run, own_place(thread, index));
+    return at ? spots_at(&w->spots, SPOT_SELF, at, 0)
+              : spots_at(&w->spots, SPOT_NOWHERE, 0, NOWHERE_SELF);
+}
+
+static void add_own(struct work *w, const struct context_thread *thread, uint32_t index)
+{
+    struct call_sums sums = calls_of_context(thread, &thread->items[index]);
+    struct spot *spot = own_spot(w, thread, index);
+    spot->self_ns += sums.self_ns;
+    spot->timed |= sums.timed;
+    if (!spot->thread)
+        spot->thread = thread->line;
+}
+
+static void add_called(struct work *w, const struct call_function *f)
+{
+    struct spot *spot = &w->spots.items[f->scope - 1];
+    spot->calls += f->sums.calls;
+    spot->called_ns += f->sums.self_ns;
+    spot->total_ns += f->sums.total_ns;
+    spot->timed |= f->sums.timed;
+    spot->landed |= f->sums.total && f->sums.timed;
+}
+
+static void add_thread(struct work *w, const struct context_thread *thread)
+{
+    if (thread->count < 2 || !table_wants(w->view, thread->line))
+        return;
+    struct calls calls = {0};
+    uint32_t *spots = memory_zeroed(thread->count, sizeof *spots);
+    for (uint32_t i = 1; i < thread->count; i++) {
+        spots[i] = spot_of(w, thread, i);
+        add_own(w, thread, i);
+    }
+    calls_add(&calls, thread, spots);
+    for (size_t i = 1; i < calls.function_count; i++)
+        add_called(w, &calls.functions[i]);
+    calls_free(&calls);
+    free(spots);
+    w->measured++;
+}
+
+/* Of a run that goes on the newest sums are waited for. */
+static bool calls(struct work *w, uint64_t *budget)
+{
+    struct contexts *all = w->contexts;
+    if (all && w->view->run->connected && all->taken == w->taken && all->wanted)
+        return false;
+    for (; all && w->next < all->count; w->next++) {
+        const struct context_thread *thread = &all->threads[w->next];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        add_thread(w, thread);
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static bool stage(struct work *w, uint64_t *budget)
+{
+    switch (w->stage) {
+    case EXPLAIN:
+        return causing_learn(&w->causing, budget);
+    case GROUP:
+        return group(w, budget);
+    case FOLLOW:
+        return follow(w, *budget);
+    case RUN:
+        return run(w, budget);
+    case CALLS:
+        return calls(w, budget);
+    default:
+        return true;
+    }
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    while (w->stage != DONE && *budget && stage(w, budget))
+        w->stage++;
+    return w->stage == DONE;
+}
+
+static void add_notes(const struct work *w, struct shown_table *t)
+{
+    if (!w->contexts)
+        table_add_note(t, "calls are summed up from the begin of each thread on: none are told of "
+                          "a part of the run");
+    else if (!w->measured)
+        table_add_note(t, "no thread measured its calls: compile with poetcc -profile to have "
+                          "calls, self and total");
+    else
+        table_add_note(t, "self stands at the line where its function begins: on which of its "
+                          "lines it was is not known");
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    w->view = view;
+    t->title = memory_copied("source");
+    spots_fill(&w->spots, view, t);
+    add_notes(w, t);
+    table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    if (w->again && w->again == measured_again(w->causing.run))
+        explained_give(w->causing.run, w->groups);
+    else
+        groups_free(&w->groups);
+    causing_free(&w->causing);
+    path_free(&w->path);
+    spots_free(&w->spots);
+    free(w);
+}
+
+static const char *const by[] = {"place", NULL};
+
+const struct preset preset_source = {
+    .what = "source", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

@@ -1,0 +1,59 @@
+/* Spots: what each place of the code took, each figure in one of them alone, for the table of the source.
+ *
+ * A spot is a place, or the way from one to another, and what happened there: a function's own code, a call, a wait, what
+ * a thread did between two events.  So each figure summed up over all spots is what the other tables say in all. */
+#ifndef SERVER_ANSWER_TABLE_SPOTS_H
+#define SERVER_ANSWER_TABLE_SPOTS_H
+
+#include "server/answer/table/table.h"
+
+enum spot_is {
+    SPOT_SELF, /* the function at `place`: the line within it is not known */
+    SPOT_CALL, /* of the function `other`, from `place` */
+    SPOT_WAIT, /* at `place`, in an event of the type `other` */
+    SPOT_STEP, /* from `place` to `other` */
+    SPOT_LATE, /* let go at `place`, and not gone on yet */
+    SPOT_TIMER, /* waiting there for a time */
+    SPOT_UNEXPLAINED,
+    SPOT_NOWHERE, /* no place is known of it: `other` says why, an enum spot_nowhere */
+    SPOT_KINDS
+};
+
+enum spot_nowhere { NOWHERE_NOT_THERE, NOWHERE_STARTS, NOWHERE_OTHERS, NOWHERE_SELF };
+
+struct spot {
+    uint8_t is; /* an enum spot_is */
+    bool timed, landed; /* self; total are known */
+    uint32_t place, other; /* numbers of places, 0 not known; other: see above */
+    uint32_t thread; /* of the longest */
+    uint64_t calls, waits;
+    int64_t self_ns, called_ns, total_ns; /* called: self of what was called there */
+    int64_t ran_ns, waited_ns, made_ns, path_ns;
+    int64_t longest_ns;
+    uint64_t longest; /* position of an event; NO_POSITION: none */
+};
+
+/* Zero-initialised: none. */
+struct spots {
+    struct spot *items;
+    size_t count, room;
+    struct map index;
+    struct table_place *places; /* by number - 1 */
+    size_t place_count, place_room;
+    struct map numbers;
+};
+
+/* The number of a place, in whatever process; 0 of none. */
+uint32_t spots_place(struct spots *spots, const struct run *run, struct table_place place);
+/* Made on first use, and there until the next is made. */
+struct spot *spots_at(struct spots *spots, enum spot_is is, uint32_t place, uint32_t other);
+/* That of a step as charges and paths know it (server/causes/pairs.h). */
+struct spot *spots_step(struct spots *spots, const struct table_view *view, uint32_t step);
+/* An event that it is shown by, if it is the longest so far. */
+void spots_show(struct spot *spot, int64_t ns, uint64_t position, uint32_t thread);
+/* Columns, rows, and their sums below. */
+void spots_fill(const struct spots *spots, const struct table_view *view,
+                struct shown_table *table);
+void spots_free(struct spots *spots); /* empties it */
+
+#endif
