@@ -84,10 +84,13 @@ sums() { # of function COLUMN in FILE
     perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
         my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{scope} =~ /^$f / } } print $all' "$@"
 }
-for column in calls concurrent self_ns total_ns cpu_ns; do
+for column in calls concurrent self_ns total_ns; do
     is "both parts are the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
         "$(for f in leaf early late main; do sums $f $column whole.json; echo; done)"
 done
+# whether the call that was open at that time ran since it went on is known later: then it counts for neither part
+is "of the processor's time they are no more" "$(for f in leaf early late main; do
+    [ "$(sums $f cpu_ns before.json after.json)" -le "$(sums $f cpu_ns whole.json)" ] || echo $f; done)" ""
 is "what was not called then has no row" "$(grep -c '"scope":"late ' before.json)" 0
 is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
 is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread that measured its calls lived then')" 1
@@ -221,6 +224,35 @@ poet calls --csv phases.poet | tr -d '\r' >phases.csv
 is "between two selected events it is what poet calls says of that" "$(seen between.tab)" "$(said between.csv $columns)"
 is "which is less than the whole" "$(grep -c early between.tab; cmp -s between.tab whole.tab || echo differs)" "$(grep -c early between.csv; echo differs)"
 is "with none it is the whole again" "$(seen whole.tab)" "$(said phases.csv $columns)"
+# keys and the mouse, in the boxes
+cat >script <<S
+drawer calls
+action calls-shape icicle
+table ready
+await keys
+table keys.tab
+await click
+table click.tab
+await up
+table up.tab
+quit
+S
+poet view --script script work.poet >>view.out 2>&1 &
+pids="$pids $!"
+until_true test -s ready
+focus "^work"
+xdotool key Down Down Right Left Down
+>keys
+until_true test -s keys.tab
+is "arrows go from box to box" "$(grep '^\*' keys.tab | cut -f3)" "main (work.c:9) > idle (work.c:6)"
+xdotool key Up Return
+>click
+until_true test -s click.tab
+is "Enter goes into the selected one" "$(awk -F'\t' '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' click.tab)" "*1 main (work.c:9)"
+xdotool key BackSpace
+>up
+until_true test -s up.tab
+is "Backspace up" "$(awk -F'\t' '$2 == 1000 { print $3 }' up.tab)" "lives of all threads"
 is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
 
 done_testing
