@@ -278,8 +278,9 @@ static void paint_ruler(const struct painting *p)
         double wide = lettering_width(NULL, text, RULER_LETTERS_PT, false);
         cairo_rectangle(p->cr, fmin(x, p->view->width_pt - 0.6), 3, 0.6, ICICLE_RULER_PT - 4);
         cairo_fill(p->cr);
-        if (x + 3 + wide <= p->view->width_pt)
-            lettering_show(p->cr, x + 3, 2, text, RULER_LETTERS_PT, false);
+        bool right = x + 3 + wide <= p->view->width_pt;
+        if (right || (double)(at - step) * p->scale + 2 * wide + 12 < x)
+            lettering_show(p->cr, right ? x + 3 : x - 3 - wide, 2, text, RULER_LETTERS_PT, false);
     }
 }
 

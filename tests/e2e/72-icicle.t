@@ -51,6 +51,53 @@ is "no such chart" "$(status poet calls --chart pie "$run")" 2
 is "no such form" "$(status poet calls --chart icicle "$run" -o x.csv)" 2
 is "in letters into a file" "$(poet calls --chart icicle "$run" -o letters.txt && cmp letters.txt <(poet calls --chart icicle "$run"))" ""
 
+# ---- parts of a run ----
+cat >phases.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+volatile long sum;
+__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 100000; i++) sum++; }
+__attribute__((noinline)) void early(double end) { while (now() < end) leaf(); }
+__attribute__((noinline)) void late(double end) { while (now() < end) leaf(); }
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void sign(void) { pthread_mutex_lock(&m); sum++; pthread_mutex_unlock(&m); }
+int main(void) { double begin = now(); sign(); early(begin + 1.4); sign(); late(begin + 2.6); sign(); return 0; }
+C
+poetcc -profile -ignore=now,sign -g -no-pie -O1 phases.c -o phases -pthread
+POET_OUTPUT=phases.poet ./phases
+until_true finished phases.poet
+notes() { tail -n 1 "$1" | perl -MJSON::PP -ne 'print "$_\n" for @{decode_json($_)->{notes}}'; }
+poet calls --json phases.poet >whole.json
+poet calls --json --to 500ms phases.poet >begin.json
+like "which times it counted between is said" "$(notes begin.json)" \
+    "counted between 0\.[0-9]+ s and [0-9.]+ s: sums are kept about once a second, .*nothing is guessed"
+signs() { poet dump --json phases.poet | grep '"type":"enter"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
+# the first time, after the begin, at which sums were kept: to the ms
+at=$(notes begin.json | sed -n 's/.* and \([0-9.]*\) s: sums.*/\1/p')
+around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }
+poet calls --json --to "$(around -0.002)s" phases.poet >before.json
+poet calls --json --from "$(around 0.002)s" phases.poet >after.json
+is "a part ends where sums were kept" "$(notes before.json | grep -o 'and [0-9.]* s:')" "and $at s:"
+is "and begins there" "$(notes after.json | grep -o 'between [0-9.]* s')" "between $at s"
+sums() { # of function COLUMN in FILE
+    perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
+        my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{scope} =~ /^$f / } } print $all' "$@"
+}
+for column in calls concurrent self_ns total_ns; do
+    is "both parts are the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
+        "$(for f in leaf early late main; do sums $f $column whole.json; echo; done)"
+done
+# whether the call that was open at that time ran since it went on is known later: then it counts for neither part
+is "of the processor's time they are no more" "$(for f in leaf early late main; do
+    [ "$(sums $f cpu_ns before.json after.json)" -le "$(sums $f cpu_ns whole.json)" ] || echo $f; done)" ""
+is "what was not called then has no row" "$(grep -c '"scope":"late ' before.json)" 0
+is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
+is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread that measured its calls lived then')" 1
+is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "counted between $at s")" "counted between $at s"
+like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the last sums of calls are there: what they were in a part of it cannot be told"
+like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what they were in the past of an event is not known"
+
 # ---- waits ----
 compile stages -pthread && ./stages >/dev/null 2>&1
 stages=$(ls -t traces/stages-*.poet | head -n 1)
@@ -132,6 +179,17 @@ action calls-by-thread
 quit
 S
 poet view --script script work.poet >view.out 2>&1
+# two selected events are a range
+cat >script <<S
+drawer calls
+select $(signs 2)
+second $(signs 3)
+table between.tab
+select 0:0
+table whole.tab
+quit
+S
+poet view --script script phases.poet >>view.out 2>&1
 # in words, from CSV
 said() { # FILE COLUMN...: as the drawer has them
     perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
@@ -161,6 +219,40 @@ like "by thread, each is a box" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threa
 is "an event that is selected selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
 is "in the tree its path" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
 is "and its box" "$(grep '^\*' event-boxes.tab | cut -f3)" "main (work.c:9) > idle (work.c:6) > locked (work.c:4)"
+poet calls --csv --from "$(signs 2)" --to "$(signs 3)" phases.poet | tr -d '\r' >between.csv
+poet calls --csv phases.poet | tr -d '\r' >phases.csv
+is "between two selected events it is what poet calls says of that" "$(seen between.tab)" "$(said between.csv $columns)"
+is "which is less than the whole" "$(grep -c early between.tab; cmp -s between.tab whole.tab || echo differs)" "$(grep -c early between.csv; echo differs)"
+is "with none it is the whole again" "$(seen whole.tab)" "$(said phases.csv $columns)"
+# keys and the mouse, in the boxes
+cat >script <<S
+drawer calls
+action calls-shape icicle
+table ready
+await keys
+table keys.tab
+await click
+table click.tab
+await up
+table up.tab
+quit
+S
+poet view --script script work.poet >>view.out 2>&1 &
+pids="$pids $!"
+until_true test -s ready
+focus "^work"
+xdotool key Down Down Right Left Down
+>keys
+until_true test -s keys.tab
+is "arrows go from box to box" "$(grep '^\*' keys.tab | cut -f3)" "main (work.c:9) > idle (work.c:6)"
+xdotool key Up Return
+>click
+until_true test -s click.tab
+is "Enter goes into the selected one" "$(awk -F'\t' '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' click.tab)" "*1 main (work.c:9)"
+xdotool key BackSpace
+>up
+until_true test -s up.tab
+is "Backspace up" "$(awk -F'\t' '$2 == 1000 { print $3 }' up.tab)" "lives of all threads"
 is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
 
 done_testing

@@ -1,9 +1,10 @@
 /* How often each function was called, and what it took: as a list, a tree, or boxes; what was made in one lights up. */
 #include "clients/view/drawer/boxed.h"
+#include "clients/view/drawer/callfilter.h"
 #include "clients/view/drawer/callmarks.h"
-#include "clients/view/drawer/drawer.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/parts/marked.h"
+#include "clients/view/parts/tabled.h"
 #include "clients/view/picture/view.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 /* Kept with the window. */
 struct calls {
     struct view *view;
+    struct paged *paged; /* the page */
     enum shape { FLAT, TREE, BOXES } shape;
     bool by_thread;
     char *text; /* only what has it in its name; "": all */
@@ -19,7 +21,7 @@ struct calls {
     struct callmarks marks; /* of the selected row */
     struct ref event; /* whose row is to be selected once there is a table; line 0: none */
     struct table_place function; /* likewise; address 0: none */
-    bool quiet; /* a row is selected because an event is */
+    struct ref asked[2]; /* that were selected when it was asked */
 };
 
 static const char *const shapes[] = {"flat", "tree", "icicle"};
@@ -29,16 +31,31 @@ static struct calls *calls_of(struct view *view)
     return g_object_get_data(G_OBJECT(view->window), "calls");
 }
 
-static bool is_seen(struct view *view)
-{
-    return view->settings.drawer && strcmp(page_of(drawer_page(view))->name, "calls") == 0;
-}
+static bool is_seen(struct view *view) { return page_seen(calls_of(view)->paged); }
 
 /* ---- what is asked, and shown ---- */
+
+/* From one selected event to the other, where there are two, in the order of their times. */
+static void request_range(struct view *view, struct table_request *r)
+{
+    const struct place *place = &view->camera.place;
+    const struct shown_event *one = stage_event(&view->stage, place->selected),
+                             *other = place->second.line ? stage_event(&view->stage, place->second)
+                                                         : NULL;
+    if (!one || !other || one->time_ns == other->time_ns)
+        return;
+    bool turned = other->time_ns < one->time_ns;
+    r->from = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? other->at : one->at};
+    r->to = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? one->at : other->at};
+    tabled_option(r, "coarse", "1");
+}
 
 static void request(struct view *view, struct table_request *r)
 {
     struct calls *c = calls_of(view);
+    request_range(view, r);
+    c->asked[0] = view->camera.place.selected;
+    c->asked[1] = view->camera.place.second;
     if (c->shape != FLAT)
         r->flags |= TABLE_TREE;
     if (c->by_thread) {
@@ -53,32 +70,10 @@ static GtkWidget *instead(struct view *view)
     return c->shape == BOXES ? boxed_widget(c->boxed) : NULL;
 }
 
-/* Rows that have the text in their names, those that they lie in, and those below them. */
 static bool *keeps(struct view *view, const struct shown_table *t)
 {
-    struct calls *c = calls_of(view);
     struct table_names names = {the_book(view), view->link.sites};
-    uint32_t scope = table_find(t, "scope"), above[UINT8_MAX + 1] = {0};
-    if (!*c->text || scope == t->column_count)
-        return NULL;
-    bool *kept = g_new0(bool, t->row_count + 1);
-    char *text = g_utf8_casefold(c->text, -1);
-    int inside = -1; /* the depth of a row that has it */
-    for (uint32_t i = 0; i < t->row_count; i++) {
-        unsigned depth = t->rows[i].depth;
-        char *name = table_say(&names, &t->columns[scope], &table_cells(t, i)[scope]),
-             *folded = g_utf8_casefold(name, -1);
-        bool is = strstr(folded, text) != NULL;
-        above[depth] = i;
-        inside = inside >= 0 && depth > (unsigned)inside ? inside : is ? (int)depth : -1;
-        kept[i] = inside >= 0;
-        for (unsigned d = 0; is && d < depth; d++)
-            kept[above[d]] = true;
-        g_free(folded);
-        free(name);
-    }
-    g_free(text);
-    return kept;
+    return callfilter_rows(t, &names, calls_of(view)->text);
 }
 
 /* ---- selecting ---- */
@@ -94,11 +89,8 @@ static void chosen(struct view *view, const struct shown_table *t, int row)
 /* In the boxes, whose rows are those of the whole table. */
 static void box_selected(struct view *view, int row)
 {
-    struct calls *c = calls_of(view);
-    if (c->quiet)
-        return;
     marked_clear(&view->marked);
-    chosen(view, page_table(drawer_page(view)), row);
+    chosen(view, page_table(calls_of(view)->paged), row);
     news_tell(&view->news, NEWS_HITS);
 }
 
@@ -108,7 +100,7 @@ static void select_row(struct view *view, int row)
     if (c->shape == BOXES)
         boxed_select(c->boxed, row);
     else if (row >= 0)
-        page_select(drawer_page(view), row);
+        page_select(calls_of(view)->paged, row);
 }
 
 /* What waits to be selected, now that there is a table. */
@@ -137,8 +129,8 @@ static void select_wanted(struct view *view, const struct shown_table *t)
 static gboolean on_later(gpointer data)
 {
     struct view *view = data;
-    if (is_seen(view) && page_has_rows(drawer_page(view)))
-        select_wanted(view, page_table(drawer_page(view)));
+    if (is_seen(view) && page_has_rows(calls_of(view)->paged))
+        select_wanted(view, page_table(calls_of(view)->paged));
     return G_SOURCE_REMOVE;
 }
 
@@ -150,6 +142,13 @@ static void told(struct view *view, const struct shown_table *t)
         g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
 }
 
+static bool is_another_range(const struct view *view, const struct calls *c)
+{
+    const struct place *place = &view->camera.place;
+    return !ref_equal(c->asked[1], place->second) ||
+           (place->second.line && !ref_equal(c->asked[0], place->selected));
+}
+
 static void take(struct view *view, enum news news)
 {
     struct calls *c = calls_of(view);
@@ -157,7 +156,9 @@ static void take(struct view *view, enum news news)
         callmarks_mark(view, &c->marks);
         news_tell(&view->news, NEWS_HITS);
     }
-    if (news != NEWS_SELECTED || !view->camera.place.selected.line || c->quiet)
+    if (news == NEWS_SELECTED && is_another_range(view, c))
+        page_ask(calls_of(view)->paged);
+    if (news != NEWS_SELECTED || !view->camera.place.selected.line)
         return;
     c->event = view->camera.place.selected;
     on_later(view);
@@ -181,7 +182,7 @@ static void on_shape(GSimpleAction *action, GVariant *wanted, gpointer data)
             g_simple_action_set_state(action, wanted);
         }
     if (is_seen(data))
-        page_ask(drawer_page(data));
+        page_ask(c->paged);
 }
 
 static void on_by_thread(GSimpleAction *action, GVariant *wanted, gpointer data)
@@ -191,7 +192,7 @@ static void on_by_thread(GSimpleAction *action, GVariant *wanted, gpointer data)
     c->by_thread = !c->by_thread;
     g_simple_action_set_state(action, g_variant_new_boolean(c->by_thread));
     if (is_seen(data))
-        page_ask(drawer_page(data));
+        page_ask(c->paged);
 }
 
 static void filter(struct view *view, const char *text)
@@ -201,7 +202,7 @@ static void filter(struct view *view, const char *text)
     c->text = g_strdup(text);
     boxed_find(c->boxed, text);
     if (is_seen(view))
-        page_filter(drawer_page(view));
+        page_filter(calls_of(view)->paged);
 }
 
 /* At once: who types is waited for. */
@@ -219,7 +220,8 @@ static void on_function(GSimpleAction *action, GVariant *function, gpointer data
     char *rest = NULL;
     (void)action;
     uint32_t process = (uint32_t)strtoul(g_variant_get_string(function, NULL), &rest, 16);
-    drawer_open(data, "calls");
+    g_action_group_activate_action(G_ACTION_GROUP(((struct view *)data)->window), "show-calls",
+                                   NULL);
     c->event = (struct ref){0};
     c->function = (struct table_place){process, *rest == ':' ? strtoull(rest + 1, NULL, 16) : 0};
     on_later(data);
@@ -323,6 +325,8 @@ static GtkWidget *above(struct view *view)
     return controls_new(view, entry);
 }
 
+static void made(struct view *view, struct paged *paged) { calls_of(view)->paged = paged; }
+
 /* ---- what is done to the boxes ---- */
 
 static bool select_box(struct view *view, int row)
@@ -372,6 +376,7 @@ const struct page page_calls = {
     .instead = instead,
     .take = take,
     .clear = clear,
+    .made = made,
     .request = request,
     .told = told,
     .keeps = keeps,

@@ -18,6 +18,7 @@ struct paged {
     const struct page *page;
     struct tabled tabled;
     struct shown_table kept; /* those of its rows that are kept; columns none: all are */
+    bool seen; /* it is looked at */
     bool unshown; /* the table is another one than the grid has */
     struct grid *grid;
     GtkWidget *box, *stack, *said, *working, *progress, *cancel, *foot;
@@ -299,6 +300,8 @@ void page_filter(struct paged *p)
     show_said(p);
 }
 
+bool page_seen(const struct paged *p) { return p->seen; }
+
 bool page_has_rows(const struct paged *p) { return p->tabled.here && page_table(p)->row_count; }
 
 /* ---- as a picture ---- */
@@ -347,6 +350,7 @@ void page_tell(struct paged *p, enum news news, bool seen)
     if (news == NEWS_SHOWN && p->tabled.here && !p->stale)
         more = false;
     p->stale |= more;
+    p->seen = seen;
     if (!seen)
         return;
     if (more)
@@ -451,6 +455,8 @@ struct paged *page_new(struct view *view, const struct page *page)
     gtk_box_append(GTK_BOX(p->box), p->foot);
     g_signal_connect(p->box, "destroy", G_CALLBACK(on_destroy), p);
     g_object_set_data_full(G_OBJECT(p->box), "page", p, g_free);
+    if (page->made)
+        page->made(view, p);
     return p;
 }
 

@@ -31,6 +31,7 @@ struct page {
     void (*take)(struct view *view, enum news news); /* while it is looked at; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
     /* Each of these may be NULL. */
+    void (*made)(struct view *view, struct paged *paged); /* once */
     void (*request)(struct view *view, struct table_request *request); /* more of the question */
     void (*told)(struct view *view, const struct shown_table *table); /* another one is here */
     /* Which rows are shown, new memory of GLib's; or returns NULL: all. */
@@ -53,6 +54,7 @@ void page_focus(struct paged *paged);
 bool page_busy(const struct paged *paged); /* is its table asked for, or about to be? */
 void page_ask(struct paged *paged); /* its question is another one */
 void page_filter(struct paged *paged); /* it keeps other rows */
+bool page_seen(const struct paged *paged); /* is it looked at? */
 bool page_has_rows(const struct paged *paged);
 const struct shown_table *page_table(const struct paged *paged); /* that is shown */
 /* As it is seen, as a picture; NULL, or what went wrong. */
