@@ -4,6 +4,7 @@
 #include "clients/view/about.h"
 #include "clients/view/picture/card.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/source.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"
@@ -133,6 +134,15 @@ static bool is_tints(const struct view *v) { return v->settings.tints; }
 static void do_states(struct view *v) { drawer_open(v, "states"); }
 static void do_waits(struct view *v) { drawer_open(v, "waits"); }
 static void do_path(struct view *v) { drawer_open(v, "path"); }
+static void do_source(struct view *v) { drawer_open(v, "source"); }
+
+/* In the source, where that has the focus. */
+static void do_find(struct view *v)
+{
+    if (!source_find(v))
+        find_focus(v);
+}
+
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
@@ -304,7 +314,7 @@ static const struct action actions[] = {
     {"Zoom", "zoom-reset", "Zoom as at first", "0 <Control>0", zoom_reset, NULL},
     {"Zoom", "fit", "The whole run", "asterisk", zoom_fit, NULL},
     {"Zoom", "time", "By order or by time", "t", do_time, is_time},
-    {"Asking", "find", "Find", "<Control>f slash", find_focus, NULL},
+    {"Asking", "find", "Find", "<Control>f slash", do_find, NULL},
     {"Asking", "find-next", "The next hit", "F3 <Control><Shift>g", do_find_next, NULL},
     {"Asking", "find-previous", "The hit before", "<Shift>F3", do_find_previous, NULL},
     {"Asking", "first-waiting", "Who waits: the oldest", "w", do_first_waiting, NULL},
@@ -352,6 +362,7 @@ static const struct action actions[] = {
     {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
     {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
     {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
+    {"Window", "show-source", "Drawer: Source", "<Alt>o", do_source, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

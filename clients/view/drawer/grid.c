@@ -180,6 +180,19 @@ static GtkWidget *list_of(struct grid *g)
     return list;
 }
 
+void grid_reveal(struct grid *g, int row)
+{
+    for (guint i = 0; i < row_count(g); i++)
+        if ((int)row_at(g, i)->row == row) {
+            bool before = g->quiet;
+            g->quiet = true;
+            gtk_single_selection_set_selected(g->selection, i);
+            g->quiet = before;
+            gtk_widget_activate_action(list_of(g), "list.scroll-to-item", "u", i);
+            return;
+        }
+}
+
 void grid_focus(struct grid *g)
 {
     GtkWidget *list = list_of(g);
@@ -292,6 +305,8 @@ struct grid *grid_new(struct view *view, const char *name, const struct grid_col
     g_object_set_data_full(G_OBJECT(g->scrolled), "grid", g, g_free);
     return g;
 }
+
+void grid_style(struct grid *g, const unsigned *styles) { g->columns.styles = styles; }
 
 GtkWidget *grid_widget(struct grid *g) { return g->scrolled; }
 

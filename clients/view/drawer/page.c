@@ -140,7 +140,10 @@ static void on_told(void *user)
     if (!p->tabled.fresh)
         return;
     p->tabled.fresh = false;
-    grid_show(p->grid, &p->tabled.table);
+    if (p->page->told)
+        p->page->told(p->view, &p->tabled.table);
+    else
+        grid_show(p->grid, &p->tabled.table);
     show_said(p);
     if (p->wants_focus)
         page_focus(p);
@@ -197,6 +200,8 @@ static const struct grid_ears ears = {on_selected, on_activated, on_pointed};
 
 void page_select(struct paged *p, int row)
 {
+    if (p->page->select && p->page->select(p->view, row))
+        return;
     if (row < (int)p->tabled.table.row_count)
         grid_select(p->grid, row);
 }
@@ -204,11 +209,17 @@ void page_select(struct paged *p, int row)
 void page_enter(struct paged *p)
 {
     int row = grid_selected(p->grid);
+    if (p->page->enter && p->page->enter(p->view))
+        return;
     if (row >= 0)
         on_activated(p, row);
 }
 
-void page_print(struct paged *p, FILE *f) { grid_print(p->grid, f); }
+void page_print(struct paged *p, FILE *f)
+{
+    if (!p->page->print || !p->page->print(p->view, f))
+        grid_print(p->grid, f);
+}
 
 /* ---- news ---- */
 
@@ -236,6 +247,8 @@ void page_clear(struct paged *p)
     static const struct shown_table none;
     grid_show(p->grid, &none);
     tabled_clear(&p->tabled);
+    if (p->page->told)
+        p->page->told(p->view, &none);
     p->given_up = false;
     p->stale = true;
     if (p->page->clear)

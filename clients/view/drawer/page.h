@@ -27,6 +27,12 @@ struct page {
     GtkWidget *(*instead)(struct view *view);
     void (*take)(struct view *view, enum news news); /* while it is looked at; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
+    /* Each of these may be NULL. */
+    void (*told)(struct view *view, const struct shown_table *table); /* another one is here */
+    /* Of what is shown instead: false where that is the table. */
+    bool (*select)(struct view *view, int row);
+    bool (*enter)(struct view *view);
+    bool (*print)(struct view *view, FILE *f);
 };
 
 struct paged *page_new(struct view *view, const struct page *page);
