@@ -30,7 +30,7 @@ const char *costs_path(const struct costs_file *file)
 /* ---- adding up ---- */
 
 struct columns {
-    uint32_t what, place, until, figure[FIGURES];
+    uint32_t what, place, until, of, figure[FIGURES];
 };
 
 static bool find_columns(struct columns *c, const struct shown_table *t)
@@ -39,12 +39,13 @@ static bool find_columns(struct columns *c, const struct shown_table *t)
     c->what = table_find(t, "what");
     c->place = table_find(t, "place");
     c->until = table_find(t, "until");
+    c->of = table_find(t, "of");
     for (unsigned i = 0; i < FIGURES; i++) {
         c->figure[i] = table_find(t, figures[i].name);
         all &= c->figure[i] < t->column_count;
     }
     return all && c->what < t->column_count && c->place < t->column_count &&
-           c->until < t->column_count;
+           c->until < t->column_count && c->of < t->column_count;
 }
 
 static void add_figure(struct figures *to, unsigned figure, int64_t value)

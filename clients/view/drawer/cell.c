@@ -74,7 +74,7 @@ void cell_shade(GtkListItem *item, double grey)
     pango_attr_list_unref(list);
 }
 
-#define BAR_CHARS 10
+#define BAR_CHARS 6
 
 void cell_bar(GtkListItem *item, double part)
 {

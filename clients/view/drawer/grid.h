@@ -30,6 +30,7 @@ void grid_again(struct grid *grid); /* lines have other names */
 int grid_selected(const struct grid *grid); /* a row of the table; -1: none */
 void grid_select(struct grid *grid, int row);
 void grid_reveal(struct grid *grid, int row); /* selects it, telling nobody, and scrolls to it */
+void grid_seek(struct grid *grid, int row); /* scrolls to it */
 void grid_focus(struct grid *grid); /* as soon as there is a row */
 void grid_print(struct grid *grid, FILE *f); /* depth and cells of each row by tabs, as shown */
 

@@ -3,10 +3,14 @@
 
 #include "clients/source/costs.h"
 #include "clients/source/lined.h"
+#include "clients/source/linesaid.h"
 #include "clients/source/written.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/drawer/grid.h"
 #include "clients/view/drawer/linehits.h"
 #include "clients/view/drawer/pages.h"
+#include "clients/view/drawer/sourcehead.h"
+#include "clients/view/drawer/sourcerows.h"
 #include "clients/view/parts/marked.h"
 #include "clients/view/picture/editor.h"
 #include "clients/view/picture/jump.h"
@@ -18,8 +22,8 @@
 /* Kept with the window. */
 struct sourced {
     struct view *view;
-    GtkWidget *box, *files, *entry, *said;
-    GtkStringList *names; /* of the files, as they are listed */
+    GtkWidget *box;
+    struct sourcehead head;
     struct grid *grid;
     struct costs costs;
     struct shown_table table; /* the lines that are shown */
@@ -27,7 +31,7 @@ struct sourced {
     char *path; /* of it, as debug information has it; NULL: none yet */
     struct table_place wanted; /* its line is to be seen; address 0: none */
     struct linehits *hits;
-    bool quiet; /* the list of files is being filled */
+    bool fresh; /* the file was not shown before */
 };
 
 static struct sourced *sourced_of(struct view *view)
@@ -68,8 +72,7 @@ static void say(struct sourced *s)
         text = g_strdup_printf("Its text: %s", problem);
     else if (file && s->written.changed_ns > (int64_t)book->run.wall_ns)
         text = g_strdup("It has changed since the run began: its lines may be others");
-    gtk_label_set_text(GTK_LABEL(s->said), text ? text : "");
-    gtk_widget_set_tooltip_text(s->said, text);
+    sourcehead_say(&s->head, text ? text : "");
     g_free(text);
 }
 
@@ -85,7 +88,11 @@ static void show_lines(struct sourced *s)
         lined_lines(&s->table, &s->costs, file, &s->written, &wanted);
     grid_show(s->grid, &s->table);
     shown_table_free(&before);
-    say(s);
+    if (s->fresh) /* what weighs most is seen first */
+        grid_seek(s->grid, sourcerows_heaviest(&s->table));
+    s->fresh = false;
+    if (grid_selected(s->grid) < 0)
+        say(s);
 }
 
 static void choose(struct sourced *s, const char *path)
@@ -94,49 +101,14 @@ static void choose(struct sourced *s, const char *path)
         return;
     g_free(s->path);
     s->path = g_strdup(path);
+    s->fresh = true;
     read_text(s);
 }
 
-/* "worker.c — 41.2 %": what weighs most stands first. */
 static void list_files(struct sourced *s)
 {
-    guint at = 0, n = g_list_model_get_n_items(G_LIST_MODEL(s->names));
-    const char **names = g_new0(const char *, s->costs.file_count + 1);
-    s->quiet = true;
-    for (uint32_t i = 0; i < s->costs.file_count; i++) {
-        const struct costs_file *file = &s->costs.files[i];
-        char *path = lined_path(costs_path(file));
-        char *base = g_path_get_basename(path);
-        names[i] =
-            g_strdup_printf("%s — %.1f %%", base, 100 * costs_share(&s->costs, &file->figures));
-        at = file == file_of(s) ? i : at;
-        g_free(base);
-        free(path);
-    }
-    bool same = n == s->costs.file_count;
-    for (guint i = 0; same && i < n; i++)
-        same = strcmp(gtk_string_list_get_string(s->names, i), names[i]) == 0;
-    if (!same)
-        gtk_string_list_splice(s->names, 0, n, names);
-    if (s->costs.file_count)
-        gtk_drop_down_set_selected(GTK_DROP_DOWN(s->files), at);
-    for (uint32_t i = 0; i < s->costs.file_count; i++)
-        g_free((char *)(uintptr_t)names[i]);
-    g_free(names);
-    s->quiet = false;
-}
-
-static int row_of_line(const struct sourced *s, int number)
-{
-    uint32_t line = table_find(&s->table, "line"), last = table_find(&s->table, "last");
-    int found = -1;
-    for (uint32_t i = 0; i < s->table.row_count; i++) {
-        const struct table_cell *cells = table_cells(&s->table, i);
-        if (cells[line].is == CELL_NUMBER && cells[line].number == number &&
-            cells[last].is == CELL_NULL)
-            found = (int)i;
-    }
-    return found;
+    const struct costs_file *file = file_of(s);
+    sourcehead_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
 }
 
 /* What somebody wants to see, if it is a line of a file that is there. */
@@ -157,7 +129,7 @@ static void reveal(struct sourced *s)
             list_files(s);
             show_lines(s);
         }
-        grid_reveal(s->grid, row_of_line(s, number));
+        grid_reveal(s->grid, sourcerows_line(&s->table, number));
     }
     g_free(path);
 }
@@ -184,21 +156,46 @@ static GtkWidget *instead(struct view *view)
 
 /* ---- what is chosen ---- */
 
+/* What was called on the lines of a number, and waited for. */
+static void say_line(struct sourced *s, int first, int last)
+{
+    const struct costs_file *file = file_of(s);
+    struct table_names names = {the_book(s->view), s->view->link.sites};
+    for (uint32_t i = 0; file && i < file->line_count; i++) {
+        const struct costs_line *line = &file->lines[i];
+        if (line->first != first || line->last != last || line->from)
+            continue;
+        char *text = linesaid(&names, &s->costs, line);
+        if (*text)
+            sourcehead_say(&s->head, text);
+        free(text);
+    }
+}
+
+static void mark_line(struct sourced *s, int row)
+{
+    const struct table_cell *cells = table_cells(&s->table, (uint32_t)row),
+                            *first = &cells[table_find(&s->table, "line")],
+                            *last = &cells[table_find(&s->table, "last")];
+    if (first->is != CELL_NUMBER || !s->path || !*s->path)
+        return;
+    last = last->is == CELL_NUMBER ? last : first;
+    linehits_mark(s->hits, s->path, (int)first->number, (int)last->number);
+    say_line(s, (int)first->number, (int)last->number);
+}
+
 static void on_selected(void *user, int row)
 {
     struct sourced *s = user;
     struct view *view = s->view;
-    uint32_t line = table_find(&s->table, "line"), last = table_find(&s->table, "last");
     linehits_cancel(s->hits);
+    say(s);
     if (row < 0) {
         marked_clear(&view->marked);
     } else {
         const struct table_row *r = &s->table.rows[row];
-        const struct table_cell *cells = table_cells(&s->table, (uint32_t)row);
         marked_set(&view->marked, &r->event, 1, r->lines, r->line_count);
-        if (cells[line].is == CELL_NUMBER && s->path && *s->path)
-            linehits_mark(s->hits, s->path, (int)cells[line].number,
-                          (int)(cells[last].is == CELL_NUMBER ? cells[last] : cells[line]).number);
+        mark_line(s, row);
     }
     news_tell(&view->news, NEWS_HITS);
 }
@@ -226,12 +223,10 @@ static void on_pointed(void *user, int row)
 
 static const struct grid_ears ears = {on_selected, on_activated, on_pointed};
 
-static void on_file(GObject *object, GParamSpec *spec, gpointer data)
+static void on_file(void *user, uint32_t at)
 {
-    struct sourced *s = data;
-    guint at = gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
-    (void)spec;
-    if (s->quiet || at >= s->costs.file_count)
+    struct sourced *s = user;
+    if (at >= s->costs.file_count)
         return;
     choose(s, s->costs.files[at].path);
     show_lines(s);
@@ -239,31 +234,17 @@ static void on_file(GObject *object, GParamSpec *spec, gpointer data)
 
 /* ---- looking for a text ---- */
 
-static bool has_text(const struct sourced *s, uint32_t row, const char *wanted)
-{
-    const struct table_cell *cell = &table_cells(&s->table, row)[table_find(&s->table, "text")];
-    char *text = cell->is == CELL_TEXT ? g_utf8_casefold(cell->text, -1) : g_strdup("");
-    bool has = strstr(text, wanted) != NULL;
-    g_free(text);
-    return has;
-}
-
 /* From the line behind the selected one on, and around. */
-static void on_find(GtkWidget *entry, gpointer data)
+static void on_find(void *user, const char *text)
 {
-    struct sourced *s = data;
-    char *wanted = g_utf8_casefold(gtk_editable_get_text(GTK_EDITABLE(entry)), -1);
-    uint32_t count = s->table.row_count, at = (uint32_t)(grid_selected(s->grid) + 1);
-    for (uint32_t i = 0; *wanted && i < count; i++)
-        if (has_text(s, (at + i) % count, wanted)) {
-            grid_reveal(s->grid, (int)((at + i) % count));
-            on_selected(s, (int)((at + i) % count));
-            g_free(wanted);
-            return;
-        }
-    if (*wanted)
+    struct sourced *s = user;
+    int row = sourcerows_text(&s->table, (uint32_t)(grid_selected(s->grid) + 1), text);
+    if (row >= 0) {
+        grid_reveal(s->grid, row);
+        on_selected(s, row);
+    } else if (*text) {
         status_say(&s->view->status, "No line of this file has that");
-    g_free(wanted);
+    }
 }
 
 bool source_find(struct view *view)
@@ -272,14 +253,10 @@ bool source_find(struct view *view)
     GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
     if (!s || !at || !gtk_widget_is_ancestor(at, s->box))
         return false;
-    return gtk_widget_grab_focus(s->entry);
+    return gtk_widget_grab_focus(s->head.entry);
 }
 
-static void on_stop(GtkWidget *entry, gpointer data)
-{
-    (void)entry;
-    grid_focus(((struct sourced *)data)->grid);
-}
+static void on_left(void *user) { grid_focus(((struct sourced *)user)->grid); }
 
 /* ---- news ---- */
 
@@ -322,6 +299,12 @@ static bool enter(struct view *view)
     return true;
 }
 
+static bool focus(struct view *view)
+{
+    grid_focus(sourced_of(view)->grid);
+    return true;
+}
+
 static bool print(struct view *view, FILE *f)
 {
     struct sourced *s = sourced_of(view);
@@ -333,22 +316,42 @@ static bool print(struct view *view, FILE *f)
 
 /* ---- making it ---- */
 
+/* A link to a place, as "PROCESS:ADDRESS". */
+static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    char *end;
+    const char *text = g_variant_get_string(parameter, NULL);
+    uint32_t process = (uint32_t)strtoul(text, &end, 16);
+    (void)action;
+    source_reveal(data, (struct table_place){process, *end ? strtoull(end + 1, NULL, 16) : 0});
+    drawer_open(data, "source");
+}
+
+static void add_action(struct view *view)
+{
+    GSimpleAction *action = g_simple_action_new("source-line", G_VARIANT_TYPE_STRING);
+    g_signal_connect(action, "activate", G_CALLBACK(on_place), view);
+    g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
+    g_object_unref(action);
+}
+
+/* What people read stands first, then what weighs. */
 static const struct grid_column columns[] = {
-    {"calls", NULL, NULL},   {"self_ns", NULL, NULL},   {"total_ns", NULL, NULL},
-    {"ran_ns", NULL, NULL},  {"waited_ns", NULL, NULL}, {"made_ns", NULL, NULL},
-    {"path_ns", NULL, NULL}, {"share", NULL, NULL},     {"share", NULL, " "},
-    {"line", "last", NULL},  {"text", NULL, NULL},      {0}};
-static const unsigned styles[] = {GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BAR,
+    {"share", NULL, " "},    {"line", "last", NULL},   {"text", NULL, NULL},
+    {"made_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
+    {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
+    {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
+static const unsigned styles[] = {GRID_BAR,
                                   GRID_BLANK | GRID_SHADED,
-                                  GRID_BLANK | GRID_CODE};
+                                  GRID_BLANK | GRID_CODE,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK,
+                                  GRID_BLANK};
 
 static void free_sourced(gpointer data)
 {
@@ -362,33 +365,6 @@ static void free_sourced(gpointer data)
     g_free(s);
 }
 
-static GtkWidget *head_new(struct sourced *s)
-{
-    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    s->names = gtk_string_list_new(NULL);
-    s->files = gtk_drop_down_new(G_LIST_MODEL(s->names), NULL);
-    s->entry = gtk_search_entry_new();
-    s->said = gtk_label_new("");
-    gtk_label_set_xalign(GTK_LABEL(s->said), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(s->said), PANGO_ELLIPSIZE_END);
-    gtk_widget_add_css_class(s->said, "dim-label");
-    gtk_widget_set_hexpand(s->said, TRUE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(s->files), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Files by their shares", -1);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(s->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Find in this file (Ctrl+F)", -1);
-    gtk_widget_set_tooltip_text(s->entry, "Find in this file (Ctrl+F; Enter: the next one)");
-    g_object_set(head, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
-                 NULL);
-    g_signal_connect(s->files, "notify::selected", G_CALLBACK(on_file), s);
-    g_signal_connect(s->entry, "activate", G_CALLBACK(on_find), s);
-    g_signal_connect(s->entry, "stop-search", G_CALLBACK(on_stop), s);
-    gtk_box_append(GTK_BOX(head), s->files);
-    gtk_box_append(GTK_BOX(head), s->said);
-    gtk_box_append(GTK_BOX(head), s->entry);
-    return head;
-}
-
 /* (Nothing stands above; it is where the page is made.) */
 static GtkWidget *above(struct view *view)
 {
@@ -398,9 +374,12 @@ static GtkWidget *above(struct view *view)
     s->grid = grid_new(view, "Source", columns, &ears, s);
     grid_style(s->grid, styles);
     s->box = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-    gtk_box_append(GTK_BOX(s->box), head_new(s));
+    s->head = (struct sourcehead){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
+    sourcehead_build(&s->head);
+    gtk_box_append(GTK_BOX(s->box), s->head.box);
     gtk_box_append(GTK_BOX(s->box), grid_widget(s->grid));
     g_object_set_data_full(G_OBJECT(view->window), "page source", s, free_sourced);
+    add_action(view);
     return gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
 }
 
@@ -418,5 +397,6 @@ const struct page page_source = {
     .told = told,
     .select = select_row,
     .enter = enter,
+    .focus = focus,
     .print = print,
 };

@@ -68,6 +68,15 @@ static void add_field(struct view *view, const char *name, const char *value)
     g_free(v);
 }
 
+/* A place of the code: a click shows its line in the drawer's page Source. */
+static void add_place(GString *s, struct table_place place, const char *name)
+{
+    char *shown = g_markup_escape_text(name, -1);
+    g_string_append_printf(s, "<a href=\"place:%x:%llx\">%s</a>", place.process,
+                           (unsigned long long)place.address, shown);
+    g_free(shown);
+}
+
 /* By which calls it came to be made, where its thread measures them. */
 static void add_calls(struct view *view, const struct shown_event *e)
 {
@@ -76,11 +85,12 @@ static void add_calls(struct view *view, const struct shown_event *e)
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
         char *name = table_say_place(&names, function, "");
-        g_string_append_printf(s, "%s%s", i ? "\n" : "", name);
+        g_string_append(s, i ? "\n" : "");
+        add_place(s, function, name);
         free(name);
     }
     if (s->len)
-        add_field(view, "Called by", s->str);
+        add_markup(view, "Called by", s->str);
     g_string_free(s, TRUE);
 }
 
@@ -127,15 +137,18 @@ static void describe_head(struct view *view, struct details *state, const struct
         g_string_append_printf(s, " %s", book_label(book, what));
     if (e->unheard && look && look->unheard)
         g_string_append_printf(s, ", %s", look->unheard);
+    char *time = duration(e->time_ns), *what_markup = g_markup_escape_text(s->str, -1);
+    GString *markup = g_string_new(NULL);
+    g_string_append_printf(markup, "<b>%s", what_markup);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        g_string_append_printf(s, ", at %s", site.place);
+        g_string_append(markup, ", at ");
+        add_place(markup, (struct table_place){e->process, e->site}, site.place);
     }
-    char *time = duration(e->time_ns);
-    g_string_append_printf(s, ", %s%s", time, say_state(e));
-    char *markup = g_markup_printf_escaped("<b>%s</b>", s->str);
-    gtk_label_set_markup(GTK_LABEL(state->head), markup);
-    g_free(markup);
+    g_string_append_printf(markup, ", %s%s</b>", time, say_state(e));
+    gtk_label_set_markup(GTK_LABEL(state->head), markup->str);
+    g_string_free(markup, TRUE);
+    g_free(what_markup);
     g_free(time);
     g_string_free(s, TRUE);
 }
@@ -344,7 +357,8 @@ static void take(struct view *view, enum news news)
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct ref at;
-    (void)label;
+    if (g_str_has_prefix(uri, "place:")) /* the page of the source is the drawer's */
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;
