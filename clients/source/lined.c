@@ -164,7 +164,8 @@ static uint32_t choose(struct telling *w)
 static void mark(struct telling *w, int number)
 {
     int64_t from = (int64_t)number - w->wanted->around, to = (int64_t)number + w->wanted->around;
-    for (int64_t n = from < 1 ? 1 : from; n <= to && n <= (int64_t)w->lines; n++)
+    for (int64_t n = from < 1 ? 1 : from; w->wanted->around && n <= to && n <= (int64_t)w->lines;
+         n++)
         w->near[n] = true;
 }
 
