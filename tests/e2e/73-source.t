@@ -214,6 +214,9 @@ E
 chmod +x editor
 poet source measured.poet "Wärte zwei.c" --all --json >lines.json
 row=$(cells lines.json "my (\$i) = grep { \$row[\$_]{line} == $(line BARRIER) && defined \$row[\$_]{waited_ns} } 0 .. \$#row; \$i")
+events=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line BARRIER)\"" |
+    sed 's/.*"event":"\([0-9:]*\)".*/\1/' | sort -u | tr '\n' ' ')
+there=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line CONDITION)\"" | sed 's/.*"event":"\([0-9:]*\)".*/\1/' | head -n 1)
 cat >script <<E
 action start
 drawer source
@@ -222,17 +225,21 @@ row $row
 marks marks
 enter-row
 await edited
-state told
 table selected
-action show-states
-action source-line 0:0
+drawer states
+select $there
+drawer source
+table revealed
 quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
 is "the page has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
 is "its figures are those of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
-like "a row selected marks its events" "$(cat marks)" "^events [0-9]+:[0-9]+ .* lines [0-9]"
+is "a row selected marks all events of its line" \
+    "$(sed 's/^events //;s/ lines.*//' marks | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$events"
+like "and its thread" "$(cat marks)" " lines [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
 like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
+like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
 end_viewers
 done_testing

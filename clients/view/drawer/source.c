@@ -30,6 +30,7 @@ struct sourced {
     struct written written; /* the file that is shown */
     char *path; /* of it, as debug information has it; NULL: none yet */
     struct table_place wanted; /* its line is to be seen; address 0: none */
+    struct ref revealed; /* the event whose line was brought to be seen last */
     struct linehits *hits;
     bool fresh; /* the file was not shown before */
 };
@@ -267,10 +268,19 @@ void source_reveal(struct view *view, struct table_place place)
     reveal(s);
 }
 
+/* Once for each event that is selected: then it is the reader's. */
 static void take(struct view *view, enum news news)
 {
-    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
-    if (news == NEWS_SELECTED && e && e->site)
+    struct sourced *s = sourced_of(view);
+    struct ref selected = view->camera.place.selected;
+    const struct shown_event *e = stage_event(&view->stage, selected);
+    (void)news;
+    if (!selected.line)
+        s->revealed = selected;
+    if (ref_equal(selected, s->revealed) || !e)
+        return;
+    s->revealed = selected;
+    if (e->site)
         source_reveal(view, (struct table_place){e->process, e->site});
 }
 
