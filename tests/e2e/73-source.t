@@ -182,6 +182,9 @@ poet source measured.poet --from 1ms --json >part.json
 is "a part of a run has no calls" "$(cells part.json '$total{calls}')" undef
 like "that is said" "$(poet source measured.poet --from 1ms)" "calls are summed up from the begin of each thread on"
 
+is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
+    COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'
+
 # ---- sources that are not as they were ----
 touch -d '+1 day' "$source"
 like "changed since" "$(poet source measured.poet)" "changed since the run"
