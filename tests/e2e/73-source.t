@@ -244,5 +244,50 @@ like "and its thread" "$(cat marks)" " lines [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
 like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
 like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
-end_viewers
+
+# ---- for those who do not look at it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+cat >reader.py <<'P'
+import time
+import gi
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi
+
+def walk(a):
+    if a is None:
+        return
+    yield a
+    for i in range(a.get_child_count()):
+        yield from walk(a.get_child_at_index(i))
+
+def until(what): # the viewer may take its time to come
+    end = time.monotonic() + 40
+    while time.monotonic() < end:
+        for i in range(Atspi.get_desktop(0).get_child_count()):
+            try:
+                if any(what(a) for a in walk(Atspi.get_desktop(0).get_child_at_index(i))):
+                    return True
+            except Exception:
+                pass
+        time.sleep(0.05)
+    return False
+
+print("table", until(lambda a: a.get_name() == "Source" and a.get_role_name() in ("table", "tree table")))
+print("text", until(lambda a: "CONDITION" in (a.get_name() or "")))
+print("files", until(lambda a: a.get_name() == "Files by their shares"))
+print("find", until(lambda a: a.get_name() == "Find in this file (Ctrl+F)"))
+P
+export launcher
+printf 'drawer source\nselect %s\n' "$there" >script
+timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+    $launcher --launch-immediately &
+    until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+    poet view measured.poet --script script & viewer=$!
+    /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >said 2>log
+for part in table text files find; do is "read by AT-SPI: $part" "$(grep "^$part " said)" "$part True"; done
 done_testing
