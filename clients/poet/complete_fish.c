@@ -64,6 +64,11 @@ void complete_fish(const struct complete *all, FILE *f)
         print_kind(c->kind, c->words, f);
         fputc('\n', f);
     }
+    fputs(
+        "complete -c poet -n '__fish_seen_subcommand_from source; and test (count (commandline -opc)) -eq 3' "
+        "-a '(poet source (commandline -opc)[3] --csv --columns file 2>/dev/null | "
+        "sed \"1d;s/\\\\r\\$//;s|.*/||\")'\n",
+        f);
     for (int plus = 0; plus < 2; plus++)
         fprintf(f,
                 "complete -c poetcc%s -o trace -d 'tell Poet what the threads do'\n"

@@ -60,6 +60,10 @@ static void print_command(const struct complete_command *c, FILE *f)
     fprintf(f, "        %s)\n            _arguments -s", c->name);
     for (size_t i = 0; i < c->count; i++)
         print_option(&c->options[i], f);
+    if (strcmp(c->name, "source") == 0) {
+        fputs(" \\\n            '1:run:_poet_runs' '2:file:_poet_sources' ;;\n", f);
+        return;
+    }
     fputs(" \\\n            '*:", f);
     fputs(c->kind == TAKES_PROGRAM ? ":program" : "argument", f);
     if (c->kind == TAKES_PROGRAM)
@@ -81,7 +85,10 @@ void complete_zsh(const struct complete *all, FILE *f)
         "_poet_types() { _poet_words types }\n"
         "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
         "_poet_endpoints() { _poet_words endpoints }\n"
-        "_poet_libraries() { _poet_words libraries }\n\n"
+        "_poet_libraries() { _poet_words libraries }\n"
+        "_poet_sources() {\n    local -a words_\n"
+        "    words_=(${(f)\"$(poet source $words[2] --csv --columns file 2>/dev/null |\n"
+        "        sed '1d;s/\\r$//;s|.*/||')\"})\n    compadd -a words_\n}\n\n"
         "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
         "    if [[ $service == poetcc* ]]; then\n"
         "        _arguments '-trace[tell Poet what the threads do]' "

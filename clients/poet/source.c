@@ -1,7 +1,7 @@
 /* poet source: the program's source, and what each line of it took. */
 #include "clients/poet/awaiting.h"
 #include "clients/poet/labels.h"
-#include "clients/poet/lined.h"
+#include "clients/source/lined.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -23,7 +23,8 @@ struct wanted {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Of the lines of a file:", 1},
-    {"context", OPTION_CONTEXT, "N", 0, "so many lines before and after each that has figures: 2", 1},
+    {"context", OPTION_CONTEXT, "N", 0, "so many lines before and after each that has figures: 2",
+     1},
     {"all", OPTION_ALL, NULL, 0, "the whole file, or function", 1},
     {"path", OPTION_PATH, "FROM=TO", 0,
      "sources that were compiled below FROM are below TO now; or a directory, in which files of their "
@@ -70,11 +71,11 @@ static void note_file(struct shown_table *t, const struct book *book, const stru
 {
     char *path = lined_path(written->path);
     if (written->problem)
-        add_note(t, memory_printed("%s: %s; --path says where sources are now", path,
-                                   written->problem));
+        add_note(
+            t, memory_printed("%s: %s; --path says where sources are now", path, written->problem));
     else if (written->changed_ns > (int64_t)book->run.wall_ns)
-        add_note(t, memory_printed("%s has changed since the run began: its lines may be others",
-                                   path));
+        add_note(
+            t, memory_printed("%s has changed since the run began: its lines may be others", path));
     free(path);
 }
 

@@ -30,7 +30,7 @@ const char *costs_path(const struct costs_file *file)
 /* ---- adding up ---- */
 
 struct columns {
-    uint32_t what, place, until, figure[FIGURES];
+    uint32_t what, place, until, of, figure[FIGURES];
 };
 
 static bool find_columns(struct columns *c, const struct shown_table *t)
@@ -39,12 +39,13 @@ static bool find_columns(struct columns *c, const struct shown_table *t)
     c->what = table_find(t, "what");
     c->place = table_find(t, "place");
     c->until = table_find(t, "until");
+    c->of = table_find(t, "of");
     for (unsigned i = 0; i < FIGURES; i++) {
         c->figure[i] = table_find(t, figures[i].name);
         all &= c->figure[i] < t->column_count;
     }
     return all && c->what < t->column_count && c->place < t->column_count &&
-           c->until < t->column_count;
+           c->until < t->column_count && c->of < t->column_count;
 }
 
 static void add_figure(struct figures *to, unsigned figure, int64_t value)
@@ -97,11 +98,11 @@ static struct spot spot_of(const struct table_names *names, const struct table_c
     struct site_is site = sites_outer(names->sites, cell->place.process, cell->place.address);
     bool known = *site.path && site.line > 0;
     struct spot spot = {.path = memory_copied(known ? site.path : ""),
-                         .function = memory_copied(site.function),
-                         .said = *site.function
-                                     ? memory_printed("%s (%s)", site.function, site.place)
-                                     : memory_copied(site.place),
-                         .line = known ? site.line : 0};
+                        .function = memory_copied(site.function),
+                        .said = *site.function
+                                    ? memory_printed("%s (%s)", site.function, site.place)
+                                    : memory_copied(site.place),
+                        .line = known ? site.line : 0};
     const char *symbol = sites_symbol(names->sites, cell->place.process, cell->place.address);
     spot.entry = symbol && strcmp(symbol, spot.function) == 0;
     return spot;
@@ -129,14 +130,11 @@ static struct costs_file *file_of(struct costs *l, const char *path)
     return &l->files[l->file_count - 1];
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
+static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Takes `from` over. */
 static struct costs_line *line_of(struct costs_file *file, int first, int last, char *from,
-                                    const char *function)
+                                  const char *function)
 {
     for (uint32_t i = 0; i < file->line_count; i++) {
         struct costs_line *line = &file->lines[i];
@@ -161,7 +159,7 @@ static bool is_step(const struct columns *c, const struct table_cell *cells)
 
 /* From one place to another: within a function all lines between, else what lies before the second one. */
 static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
-                                         const struct spot *to, struct costs_file **file)
+                                       const struct spot *to, struct costs_file **file)
 {
     bool ends = from->line && to->entry;
     *file = file_of(l, to->line && !ends ? to->path : from->path);
@@ -183,8 +181,8 @@ static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
     return line_of(*file, from->line, from->line, way, from->function);
 }
 
-static struct costs_line *line_of_place(struct costs *l, const struct spot *at,
-                                          const char *what, struct costs_file **file)
+static struct costs_line *line_of_place(struct costs *l, const struct spot *at, const char *what,
+                                        struct costs_file **file)
 {
     *file = file_of(l, at->path);
     return line_of(*file, at->line, at->line,
@@ -261,7 +259,7 @@ static void sort(struct costs *l)
 bool costs_make(struct costs *l, const struct table_names *names, const struct shown_table *t)
 {
     struct columns c;
-    *l = (struct costs){0};
+    *l = (struct costs){.table = t};
     if (!find_columns(&c, t))
         return false;
     for (uint32_t i = 0; i < t->row_count; i++)

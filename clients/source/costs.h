@@ -40,7 +40,8 @@ struct figures {
 
 struct costs_line {
     int first, last; /* lines; last before first: around a loop; 0: not known */
-    char *from; /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
+    char *
+        from; /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
     char *function; /* "" not known */
     struct figures figures;
     uint32_t *rows, row_count; /* of the table */
@@ -57,12 +58,13 @@ struct costs {
     struct costs_file *files; /* what weighs most first, places without a file last */
     uint32_t file_count;
     struct figures all;
+    const struct shown_table *table; /* that it is made of, borrowed */
     bool measured; /* calls were: then self is what lines weigh, else what ran */
 };
 
 /* False: it is no such table. */
 bool costs_make(struct costs *costs, const struct table_names *names,
-                  const struct shown_table *table);
+                const struct shown_table *table);
 void costs_free(struct costs *costs); /* empties it */
 
 /* What a line weighs: what it took itself, and what it made others wait. */
@@ -72,8 +74,7 @@ double costs_share(const struct costs *costs, const struct figures *figures);
 /* "(not known)" of places without a file. */
 const char *costs_path(const struct costs_file *file);
 /* The file of a path, or of its end, as "dir/file.c"; NULL: there is none, or with *several more than one. */
-const struct costs_file *costs_find(const struct costs *costs, const char *path,
-                                        bool *several);
+const struct costs_file *costs_find(const struct costs *costs, const char *path, bool *several);
 /* "14", "12-15"; "" where no line is known.  New memory. */
 char *costs_number(const struct costs_line *line);
 

@@ -33,7 +33,7 @@ static char *duration(double ns)
 
 /* The table's columns that are spoken of. */
 struct columns {
-    uint32_t waited, thread, step, charge, since, since_ns;
+    uint32_t waited, thread, step, charge, since, since_ns, where;
     bool good;
 };
 
@@ -44,7 +44,8 @@ static struct columns columns_of(const struct shown_table *t)
                         .step = table_find(t, "step"),
                         .charge = table_find(t, "charge_ns"),
                         .since = table_find(t, "since"),
-                        .since_ns = table_find(t, "since_ns")};
+                        .since_ns = table_find(t, "since_ns"),
+                        .where = table_find(t, "where")};
     uint32_t n = t->column_count;
     c.good =
         c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n && c.since_ns < n;
@@ -122,6 +123,19 @@ static void add_since(struct said *said, const struct table_names *names,
     free(when);
 }
 
+/* The line of the source, where that is known. */
+static void add_where(struct said *said, const struct table_names *names,
+                      const struct shown_table *t, const struct columns *c, uint32_t segment)
+{
+    const struct table_cell *cell =
+        c->where < t->column_count ? &table_cells(t, segment)[c->where] : NULL;
+    if (!cell || cell->is != CELL_PLACE || !cell->place.address)
+        return;
+    char *where = in_words(names, t, segment, c->where);
+    add(said, memory_printed("; it waited in %s", where));
+    free(where);
+}
+
 /* "waited 45.0 ms" */
 static void add_whole(struct said *said, const struct shown_table *t, const struct columns *c)
 {
@@ -182,6 +196,7 @@ char *sentence_of_wait(const struct table_names *names, const struct shown_table
     if (segments) {
         *cause = t->rows[last].event;
         add_since(&said, names, t, &c, last);
+        add_where(&said, names, t, &c, last);
     }
     for (uint32_t i = 0; !segments && i < t->note_count; i++)
         add(&said, memory_printed(": %s", t->notes[i]));

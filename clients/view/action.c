@@ -4,6 +4,7 @@
 #include "clients/view/about.h"
 #include "clients/view/picture/card.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/source.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"
@@ -144,6 +145,15 @@ static void do_save(struct view *v)
     else
         saving_ask(v);
 }
+static void do_source(struct view *v) { drawer_open(v, "source"); }
+
+/* In the source, where that has the focus. */
+static void do_find(struct view *v)
+{
+    if (!source_find(v))
+        find_focus(v);
+}
+
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
@@ -315,7 +325,7 @@ static const struct action actions[] = {
     {"Zoom", "zoom-reset", "Zoom as at first", "0 <Control>0", zoom_reset, NULL},
     {"Zoom", "fit", "The whole run", "asterisk", zoom_fit, NULL},
     {"Zoom", "time", "By order or by time", "t", do_time, is_time},
-    {"Asking", "find", "Find", "<Control>f slash", find_focus, NULL},
+    {"Asking", "find", "Find", "<Control>f slash", do_find, NULL},
     {"Asking", "find-next", "The next hit", "F3 <Control><Shift>g", do_find_next, NULL},
     {"Asking", "find-previous", "The hit before", "<Shift>F3", do_find_previous, NULL},
     {"Asking", "first-waiting", "Who waits: the oldest", "w", do_first_waiting, NULL},
@@ -364,6 +374,7 @@ static const struct action actions[] = {
     {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
     {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
     {"Window", "show-calls", "Drawer: Calls", "<Alt>c", do_calls, NULL},
+    {"Window", "show-source", "Drawer: Source", "<Alt>o", do_source, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

@@ -53,6 +53,45 @@ void cell_fill(GtkListItem *item, const char *text)
     gtk_widget_set_tooltip_text(label, gtk_label_get_ellipsize(GTK_LABEL(label)) ? text : NULL);
 }
 
+void cell_code(GtkListItem *item)
+{
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    gtk_widget_add_css_class(label, "monospace");
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_width_chars(GTK_LABEL(label), 40);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 160);
+}
+
+void cell_shade(GtkListItem *item, double grey)
+{
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    PangoAttrList *list = pango_attr_list_new();
+    if (grey > 0.02) {
+        pango_attr_list_insert(list, pango_attr_background_new(0x7000, 0x7000, 0x7000));
+        pango_attr_list_insert(list, pango_attr_background_alpha_new((guint16)(grey * 0xb000)));
+    }
+    gtk_label_set_attributes(GTK_LABEL(label), list);
+    pango_attr_list_unref(list);
+}
+
+#define BAR_CHARS 6
+
+void cell_bar(GtkListItem *item, double part)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    int n = (int)(part * BAR_CHARS * 8 + 0.5);
+    GString *s = g_string_new(NULL);
+    for (int i = 0; i < n / 8; i++)
+        g_string_append(s, "█");
+    g_string_append(s, eighths[n % 8]);
+    gtk_label_set_text(GTK_LABEL(label), s->str);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_width_chars(GTK_LABEL(label), BAR_CHARS);
+    gtk_widget_add_css_class(label, "dim-label");
+    g_string_free(s, TRUE);
+}
+
 bool cell_is_number(const struct table_cell *cell)
 {
     return cell->is == CELL_NUMBER || cell->is == CELL_REAL;

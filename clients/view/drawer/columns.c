@@ -4,7 +4,26 @@
 #include "clients/view/drawer/row.h"
 #include "clients/view/picture/view.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* A row's share, as part of the greatest. */
+static double part_of(const struct columns *all, uint32_t row)
+{
+    uint32_t column = table_find(all->table, "share");
+    const struct table_cell *cell = &table_cells(all->table, row)[column];
+    bool known = column < all->table->column_count && cell->is == CELL_REAL && all->most > 0;
+    return known ? CLAMP(cell->real / all->most, 0, 1) : 0;
+}
+
+static void find_most(struct columns *all)
+{
+    uint32_t column = table_find(all->table, "share");
+    all->most = 0;
+    for (uint32_t i = 0; column < all->table->column_count && i < all->table->row_count; i++)
+        if (table_cells(all->table, i)[column].is == CELL_REAL)
+            all->most = fmax(all->most, table_cells(all->table, i)[column].real);
+}
 
 static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
 {
@@ -12,6 +31,8 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "column"));
     bool first = g_object_get_data(G_OBJECT(factory), "first") != NULL;
     cell_setup(item, &all->table->columns[all->shown[column].column], first);
+    if (all->shown[column].style & GRID_CODE)
+        cell_code(item);
 }
 
 /* Which of the table's columns stands in the cell of a row. */
@@ -19,8 +40,25 @@ static uint32_t column_in(const struct columns *all, uint32_t row, uint32_t show
 {
     const struct shown *s = &all->shown[shown];
     const struct table_cell *cells = table_cells(all->table, row);
-    bool other = cells[s->column].is == CELL_NULL && s->other < all->table->column_count;
+    bool other = cells[s->column].is == CELL_NULL && s->other < all->table->column_count &&
+                 !(s->style & GRID_SHADED);
     return other ? s->other : s->column;
+}
+
+static bool is_nothing(const struct table_cell *cell)
+{
+    return cell->is == CELL_NULL || (cell->is == CELL_NUMBER && !cell->number) ||
+           (cell->is == CELL_REAL && cell->real < 0.0005);
+}
+
+/* "14", or "12-15". */
+static char *say_range(const struct columns *all, uint32_t row, const struct shown *s)
+{
+    const struct table_cell *cells = table_cells(all->table, row);
+    if (s->other < all->table->column_count && cells[s->other].is == CELL_NUMBER)
+        return g_strdup_printf("%lld-%lld", (long long)cells[s->column].number,
+                               (long long)cells[s->other].number);
+    return g_strdup_printf("%lld", (long long)cells[s->column].number);
 }
 
 char *columns_say(struct columns *all, uint32_t row, uint32_t shown)
@@ -28,6 +66,11 @@ char *columns_say(struct columns *all, uint32_t row, uint32_t shown)
     struct table_names names = {the_book(all->view), all->view->link.sites};
     uint32_t column = column_in(all, row, shown);
     const struct table_cell *cell = &table_cells(all->table, row)[column];
+    bool blank = all->shown[shown].style & GRID_BLANK && is_nothing(cell);
+    if (blank || all->shown[shown].style & GRID_BAR)
+        return g_strdup("");
+    if (all->shown[shown].style & GRID_SHADED)
+        return say_range(all, row, &all->shown[shown]);
     if (cell->is == CELL_NULL && all->table->rows[row].depth)
         return g_strdup("");
     return table_say(&names, &all->table->columns[column], cell);
@@ -40,6 +83,10 @@ static void fill_cell(DrawerRow *row, GtkListItem *item)
     char *text = columns_say(all, row->row, column);
     cell_fill(item, text);
     free(text);
+    if (all->shown[column].style & GRID_SHADED)
+        cell_shade(item, sqrt(part_of(all, row->row)));
+    if (all->shown[column].style & GRID_BAR)
+        cell_bar(item, part_of(all, row->row));
 }
 
 static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
@@ -102,7 +149,8 @@ static void add_column(struct columns *all, uint32_t shown, char *title)
     gtk_column_view_column_set_sorter(made, sorter);
     gtk_column_view_column_set_resizable(made, TRUE);
     gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE ||
-                                                c->kind == TABLE_LINE);
+                                                c->kind == TABLE_LINE ||
+                                                all->shown[shown].style & GRID_CODE);
     gtk_column_view_append_column(GTK_COLUMN_VIEW(all->widget), made);
     g_object_unref(sorter);
     g_object_unref(made);
@@ -115,7 +163,8 @@ static void add_wanted(struct columns *all, const struct grid_column *wanted)
     uint32_t other = wanted->other ? table_find(all->table, wanted->other) : none;
     if (column == none)
         return;
-    all->shown[all->shown_count++] = (struct shown){column, other};
+    all->shown[all->shown_count++] =
+        (struct shown){column, other, all->styles ? all->styles[wanted - all->wanted] : 0};
     add_column(all, all->shown_count - 1,
                wanted->title ? g_strdup(wanted->title)
                              : table_say_title(&all->table->columns[column]));
@@ -126,7 +175,7 @@ static void add_all(struct columns *all)
     char *unknown = NULL;
     uint32_t count, *chosen = table_choose(all->table, NULL, &count, &unknown);
     for (uint32_t i = 0; i < count; i++) {
-        all->shown[all->shown_count++] = (struct shown){chosen[i], all->table->column_count};
+        all->shown[all->shown_count++] = (struct shown){chosen[i], all->table->column_count, 0};
         add_column(all, i, table_say_title(&all->table->columns[chosen[i]]));
     }
     free(chosen);
@@ -134,6 +183,7 @@ static void add_all(struct columns *all)
 
 void columns_make(struct columns *all)
 {
+    find_most(all);
     if (all->column_count == all->table->column_count || !all->table->column_count)
         return;
     GListModel *columns = gtk_column_view_get_columns(GTK_COLUMN_VIEW(all->widget));
@@ -152,6 +202,7 @@ void columns_make(struct columns *all)
 
 void columns_resort(struct columns *all)
 {
+    find_most(all);
     GtkSorter *sorter = gtk_column_view_get_sorter(GTK_COLUMN_VIEW(all->widget));
     gtk_sorter_changed(sorter, GTK_SORTER_CHANGE_DIFFERENT);
 }

@@ -15,17 +15,26 @@ struct grid_column {
     const char *title; /* NULL: as the table calls it */
 };
 
+/* Styles: bits. */
+#define GRID_BLANK 1u /* nothing and none stand as nothing */
+#define GRID_SHADED 2u /* in grey by the row's share; `other`: a range of numbers ends there */
+#define GRID_BAR 4u /* a bar as long as the row's share, instead of words */
+#define GRID_CODE 8u /* text of a program */
+
 /* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is another one. */
 struct columns {
     struct view *view;
     GtkWidget *widget;
     const struct grid_column *wanted; /* NULL: all */
+    const unsigned *styles; /* of those; NULL: plain */
     const struct shown_table *table;
     bool deep; /* rows of it have others below them */
     struct shown { /* of the table, and what stands in for it; column_count: nothing */
         uint32_t column, other;
+        unsigned style;
     } shown[LIMIT_TABLE_COLUMNS];
     uint32_t shown_count, column_count; /* column_count: of the table that they were made for */
+    double most; /* the greatest share of a row */
 };
 
 /* Of the first table; those of the next are the same. */

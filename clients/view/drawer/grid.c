@@ -20,7 +20,11 @@ struct grid {
     bool wants_focus;
     double scroll; /* to be restored */
     guint restoring;
+    int sought, tries; /* a row that is to be seen, once that can be */
+    guint seeking;
 };
+
+#define SEEK_TRIES 250 /* of 20 ms */
 
 /* ---- rows ---- */
 
@@ -180,6 +184,48 @@ static GtkWidget *list_of(struct grid *g)
     return list;
 }
 
+static int position_of(struct grid *g, int row)
+{
+    for (guint i = 0; i < row_count(g); i++)
+        if ((int)row_at(g, i)->row == row)
+            return (int)i;
+    return -1;
+}
+
+/* Not before it has a height: it may not have been shown yet. */
+static gboolean on_seek(gpointer data)
+{
+    struct grid *g = data;
+    GtkWidget *list = list_of(g);
+    int at = position_of(g, g->sought);
+    if (gtk_widget_get_height(list) <= 0 && at >= 0 && ++g->tries < SEEK_TRIES)
+        return G_SOURCE_CONTINUE;
+    if (at >= 0)
+        gtk_widget_activate_action(list, "list.scroll-to-item", "u", (guint)at);
+    g->seeking = 0;
+    return G_SOURCE_REMOVE;
+}
+
+void grid_seek(struct grid *g, int row)
+{
+    g->sought = row;
+    g->tries = 0;
+    if (!g->seeking)
+        g->seeking = g_timeout_add(20, on_seek, g);
+}
+
+void grid_reveal(struct grid *g, int row)
+{
+    int at = position_of(g, row);
+    bool before = g->quiet;
+    if (at < 0)
+        return;
+    g->quiet = true;
+    gtk_single_selection_set_selected(g->selection, (guint)at);
+    g->quiet = before;
+    grid_seek(g, row);
+}
+
 void grid_focus(struct grid *g)
 {
     GtkWidget *list = list_of(g);
@@ -250,6 +296,9 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     if (g->restoring)
         g_source_remove(g->restoring);
     g->restoring = 0;
+    if (g->seeking)
+        g_source_remove(g->seeking);
+    g->seeking = 0;
 }
 
 static void build_models(struct grid *g)
@@ -292,6 +341,8 @@ struct grid *grid_new(struct view *view, const char *name, const struct grid_col
     g_object_set_data_full(G_OBJECT(g->scrolled), "grid", g, g_free);
     return g;
 }
+
+void grid_style(struct grid *g, const unsigned *styles) { g->columns.styles = styles; }
 
 GtkWidget *grid_widget(struct grid *g) { return g->scrolled; }
 

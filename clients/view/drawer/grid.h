@@ -23,11 +23,14 @@ struct grid_ears {
  * no details.  Freed with its widget. */
 struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
                       const struct grid_ears *ears, void *user);
+void grid_style(struct grid *grid, const unsigned *styles); /* by its columns, constants */
 GtkWidget *grid_widget(struct grid *grid);
 void grid_show(struct grid *grid, const struct shown_table *table); /* borrowed until the next */
 void grid_again(struct grid *grid); /* lines have other names */
 int grid_selected(const struct grid *grid); /* a row of the table; -1: none */
 void grid_select(struct grid *grid, int row);
+void grid_reveal(struct grid *grid, int row); /* selects it, telling nobody, and scrolls to it */
+void grid_seek(struct grid *grid, int row); /* scrolls to it */
 void grid_focus(struct grid *grid); /* as soon as there is a row */
 void grid_print(struct grid *grid, FILE *f); /* depth and cells of each row by tabs, as shown */
 

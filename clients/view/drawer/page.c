@@ -386,7 +386,7 @@ void page_focus(struct paged *p)
     p->wants_focus = !p->tabled.here;
     if (shown == grid_widget(p->grid))
         grid_focus(p->grid);
-    else if (shown != p->said)
+    else if (shown != p->said && !(p->page->focus && p->page->focus(p->view)))
         gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD);
 }
 

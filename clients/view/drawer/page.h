@@ -39,6 +39,7 @@ struct page {
     /* Of what is shown instead: false where that is the table. */
     bool (*select)(struct view *view, int row);
     bool (*enter)(struct view *view);
+    bool (*focus)(struct view *view);
     bool (*print)(struct view *view, FILE *f);
     bool (*write)(struct view *view, const struct page_options *options, const char *file,
                   const char **why);

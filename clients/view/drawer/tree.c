@@ -3,13 +3,15 @@
 #include "clients/view/drawer/cell.h"
 #include "clients/view/drawer/row.h"
 
-/* A row is known again by what it is about, not by its figures. */
-static guint64 key_of(const struct shown_table *t, uint32_t row, guint64 above)
+/* A row is known again by what it is about, not by its figures: but for the number of a line of a file. */
+static guint64 key_of(const struct shown_table *t, uint32_t row, guint64 above, uint32_t line)
 {
     const struct table_cell *cells = table_cells(t, row);
     guint64 key = above * 31 + t->rows[row].depth + 1;
     for (uint32_t i = 0; i < t->column_count; i++)
         key = key * 1099511628211u + cell_key(&cells[i], t->columns[i].kind);
+    if (line < t->column_count && cells[line].is == CELL_NUMBER)
+        key = key * 1099511628211u + (guint64)cells[line].number;
     return key;
 }
 
@@ -17,12 +19,13 @@ GPtrArray *tree_make(const struct shown_table *t)
 {
     GPtrArray *roots = g_ptr_array_new_with_free_func(g_object_unref);
     DrawerRow *last[256] = {NULL};
+    uint32_t line = table_find(t, "line");
     for (uint32_t i = 0; i < t->row_count; i++) {
         unsigned depth = t->rows[i].depth;
         while (depth && !last[depth - 1])
             depth--;
         guint64 above = depth ? last[depth - 1]->key : 0;
-        DrawerRow *row = drawer_row_new(i, key_of(t, i, above));
+        DrawerRow *row = drawer_row_new(i, key_of(t, i, above, line));
         if (depth)
             drawer_row_add(last[depth - 1], row);
         else

@@ -2,6 +2,7 @@
 
 #include "clients/site/regular.h"
 #include "clients/site/site.h"
+#include "clients/view/picture/editor.h"
 #include "clients/view/picture/view.h"
 #include "wire/shown.h"
 
@@ -57,24 +58,9 @@ void code_edit(struct view *view)
     }
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
     char *path = source_path(&site);
-    const char *editor = view->settings.editor && *view->settings.editor ? view->settings.editor
-                         : g_getenv("VISUAL")                            ? g_getenv("VISUAL")
-                                                                         : g_getenv("EDITOR");
-    GError *error = NULL;
-    if (!path) {
+    if (path)
+        editor_open(view, path, site.line);
+    else
         status_say(&view->status, "%s: its source is not here", site.place);
-    } else if (!editor) {
-        char *uri = g_filename_to_uri(path, NULL, NULL);
-        gtk_show_uri(GTK_WINDOW(view->window), uri, GDK_CURRENT_TIME);
-        g_free(uri);
-    } else { /* +LINE is what vi, emacs, nano, gedit and others understand */
-        char *quoted = g_shell_quote(path);
-        char *command = g_strdup_printf("%s +%d %s", editor, site.line, quoted);
-        if (!g_spawn_command_line_async(command, &error))
-            status_say(&view->status, "%s: %s", editor, error->message);
-        g_clear_error(&error);
-        g_free(command);
-        g_free(quoted);
-    }
     g_free(path);
 }

@@ -68,6 +68,35 @@ static void add_field(struct view *view, const char *name, const char *value)
     g_free(v);
 }
 
+static void add_link(GString *s, const char *to, struct table_place place, const char *text)
+{
+    char *shown = g_markup_escape_text(text, -1);
+    g_string_append_printf(s, "<a href=\"%s:%x:%llx\">%s</a>", to, place.process,
+                           (unsigned long long)place.address, shown);
+    g_free(shown);
+}
+
+/* A place of the code: a click shows its line in the drawer's page Source. */
+static void add_place(GString *s, struct table_place place, const char *name)
+{
+    add_link(s, "place", place, name);
+}
+
+/* "f (file.c:12)": its name leads to the page Calls, its place to the page Source. */
+static void add_function(GString *s, struct table_place place, const char *name)
+{
+    const char *where = strrchr(name, '(');
+    if (!where || where == name) {
+        add_link(s, "function", place, name);
+        return;
+    }
+    char *function = g_strndup(name, (gsize)(where - name));
+    add_link(s, "function", place, g_strchomp(function));
+    g_string_append_c(s, ' ');
+    add_link(s, "place", place, where);
+    g_free(function);
+}
+
 /* By which calls it came to be made, where its thread measures them. */
 static void add_calls(struct view *view, const struct shown_event *e)
 {
@@ -76,10 +105,8 @@ static void add_calls(struct view *view, const struct shown_event *e)
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
         char *name = table_say_place(&names, function, "");
-        char *shown = g_markup_escape_text(name, -1);
-        g_string_append_printf(s, "%s<a href=\"function:%x:%llx\">%s</a>", i ? "\n" : "",
-                               e->process, (unsigned long long)e->calls[i], shown);
-        g_free(shown);
+        g_string_append(s, i ? "\n" : "");
+        add_function(s, function, name);
         free(name);
     }
     if (s->len)
@@ -130,15 +157,18 @@ static void describe_head(struct view *view, struct details *state, const struct
         g_string_append_printf(s, " %s", book_label(book, what));
     if (e->unheard && look && look->unheard)
         g_string_append_printf(s, ", %s", look->unheard);
+    char *time = duration(e->time_ns), *what_markup = g_markup_escape_text(s->str, -1);
+    GString *markup = g_string_new(NULL);
+    g_string_append_printf(markup, "<b>%s", what_markup);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        g_string_append_printf(s, ", at %s", site.place);
+        g_string_append(markup, ", at ");
+        add_place(markup, (struct table_place){e->process, e->site}, site.place);
     }
-    char *time = duration(e->time_ns);
-    g_string_append_printf(s, ", %s%s", time, say_state(e));
-    char *markup = g_markup_printf_escaped("<b>%s</b>", s->str);
-    gtk_label_set_markup(GTK_LABEL(state->head), markup);
-    g_free(markup);
+    g_string_append_printf(markup, ", %s%s</b>", time, say_state(e));
+    gtk_label_set_markup(GTK_LABEL(state->head), markup->str);
+    g_string_free(markup, TRUE);
+    g_free(what_markup);
     g_free(time);
     g_string_free(s, TRUE);
 }
@@ -347,8 +377,11 @@ static void take(struct view *view, enum news news)
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct ref at;
-    if (g_str_has_prefix(uri, "function:")) /* the page of calls is the drawer's */
+    /* These pages are the drawer's. */
+    if (g_str_has_prefix(uri, "function:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
+    if (g_str_has_prefix(uri, "place:"))
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;

@@ -202,8 +202,7 @@ static struct table_place own_place(const struct context_thread *thread, uint32_
         return from;
     while (index && thread->items[index].sums.is.scope != SCOPE_FUNCTION)
         index = thread->items[index].sums.is.parent;
-    return (struct table_place){thread->process,
-                                index ? thread->items[index].sums.is.function : 0};
+    return (struct table_place){thread->process, index ? thread->items[index].sums.is.function : 0};
 }
 
 /* Number of the spot that a context's calls count in: contexts of one are added up as those of one function are. */

@@ -44,8 +44,8 @@ struct spot *spots_at(struct spots *s, enum spot_is is, uint32_t place, uint32_t
     if (known)
         return &s->items[known - 1];
     s->items = grow(s->items, &s->room, s->count + 1, sizeof *s->items);
-    s->items[s->count++] = (struct spot){
-        .is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION};
+    s->items[s->count++] =
+        (struct spot){.is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION};
     map_put(&s->index, a, other, (void *)(uintptr_t)s->count);
     return &s->items[s->count - 1];
 }
@@ -119,11 +119,10 @@ static struct table_cell what(const struct spot *spot)
                                                   [SPOT_LATE] = "going on",
                                                   [SPOT_TIMER] = "until its time",
                                                   [SPOT_UNEXPLAINED] = "unexplained"};
-    static const char *const nowhere[] = {
-        [NOWHERE_NOT_THERE] = "not known, or not there yet",
-        [NOWHERE_STARTS] = "not begun yet",
-        [NOWHERE_OTHERS] = "others",
-        [NOWHERE_SELF] = "calls whose place is not known"};
+    static const char *const nowhere[] = {[NOWHERE_NOT_THERE] = "not known, or not there yet",
+                                          [NOWHERE_STARTS] = "not begun yet",
+                                          [NOWHERE_OTHERS] = "others",
+                                          [NOWHERE_SELF] = "calls whose place is not known"};
     return cell_text(spot->is == SPOT_NOWHERE ? nowhere[spot->other] : words[spot->is]);
 }
 

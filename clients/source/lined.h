@@ -1,6 +1,6 @@
 /* The source with what its lines took, as tables: of its files, and of the lines of one. */
-#ifndef CLIENTS_POET_LINED_H
-#define CLIENTS_POET_LINED_H
+#ifndef CLIENTS_SOURCE_LINED_H
+#define CLIENTS_SOURCE_LINED_H
 
 #include "clients/source/costs.h"
 #include "clients/source/written.h"

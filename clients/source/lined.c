@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "clients/poet/lined.h"
+#include "clients/source/lined.h"
 
 #include "memory/memory.h"
 #include "wire/text.h"
@@ -86,15 +86,15 @@ static char *state_of(const struct costs_file *file, const struct written_search
     if (!*file->path)
         return memory_copied("no debug information");
     written_read(&written, search, file->path);
-    char *state = written.problem                    ? memory_copied(written.problem)
+    char *state = written.problem                 ? memory_copied(written.problem)
                   : written.changed_ns > began_ns ? memory_copied("changed since the run")
-                                                     : memory_copied("");
+                                                  : memory_copied("");
     written_free(&written);
     return state;
 }
 
-void lined_files(struct shown_table *t, const struct costs *l,
-                 const struct written_search *search, int64_t began_ns)
+void lined_files(struct shown_table *t, const struct costs *l, const struct written_search *search,
+                 int64_t began_ns)
 {
     t->title = memory_copied("source");
     add_figures(t, l, false);
@@ -150,8 +150,7 @@ static uint32_t choose(struct telling *w)
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->file->line_count; i++)
         if (is_of(w, &w->file->lines[i]))
-            all[count++] =
-                (struct weighed){costs_weight(w->costs, &w->file->lines[i].figures), i};
+            all[count++] = (struct weighed){costs_weight(w->costs, &w->file->lines[i].figures), i};
     if (count && w->wanted->top)
         qsort(all, count, sizeof *all, heavier);
     if (w->wanted->top && count > w->wanted->top)
@@ -165,7 +164,8 @@ static uint32_t choose(struct telling *w)
 static void mark(struct telling *w, int number)
 {
     int64_t from = (int64_t)number - w->wanted->around, to = (int64_t)number + w->wanted->around;
-    for (int64_t n = from < 1 ? 1 : from; n <= to && n <= (int64_t)w->lines; n++)
+    for (int64_t n = from < 1 ? 1 : from; w->wanted->around && n <= to && n <= (int64_t)w->lines;
+         n++)
         w->near[n] = true;
 }
 
@@ -186,10 +186,38 @@ static void find_near(struct telling *w)
         w->near[n] = !w->wanted->function || (n >= first && n <= last);
 }
 
+static void add_thread(struct table_row *row, uint32_t thread)
+{
+    for (uint32_t i = 0; i < row->line_count; i++)
+        if (row->lines[i] == thread)
+            return;
+    PUSH(row->lines, row->line_count, thread);
+}
+
+/* The threads that it is about, and the event of what took longest of it. */
+static void set_about(struct table_row *row, const struct shown_table *places,
+                      const struct costs_line *line)
+{
+    uint32_t waited = table_find(places, "waited_ns"), path = table_find(places, "path_ns");
+    int64_t most = -1;
+    for (uint32_t i = 0; i < line->row_count; i++) {
+        const struct table_row *of = &places->rows[line->rows[i]];
+        const struct table_cell *cells = table_cells(places, line->rows[i]);
+        int64_t ns = cells[waited].number + cells[path].number; /* null has 0 */
+        for (uint32_t k = 0; k < of->line_count; k++)
+            add_thread(row, of->lines[k]);
+        if (of->event.line && ns > most) {
+            row->event = of->event;
+            most = ns;
+        }
+    }
+}
+
 static void add_line(struct telling *w, const struct costs_line *line)
 {
     struct shown_table *t = w->table;
     struct table_cell *cells = add_row(t);
+    set_about(&t->rows[t->row_count - 1], w->costs->table, line);
     set_figures(t, cells, w->costs, &line->figures);
     if (line->first)
         set_number(t, cells, "line", line->first);
@@ -331,8 +359,8 @@ static void say_row(struct sheet *s, const struct table_names *names, const stru
         row->cells[k] = say(names, t, i, columns[k]);
 }
 
-static void say_total(struct sheet *s, const struct table_names *names,
-                      const struct shown_table *t, const uint32_t *columns)
+static void say_total(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                      const uint32_t *columns)
 {
     struct sheet_row *row = sheet_row(s);
     row->total = true;

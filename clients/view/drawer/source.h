@@ -1,0 +1,16 @@
+/* The drawer's page Source: what others ask of it. */
+#ifndef CLIENTS_VIEW_DRAWER_SOURCE_H
+#define CLIENTS_VIEW_DRAWER_SOURCE_H
+
+#include "wire/cell.h"
+
+#include <stdbool.h>
+
+struct view;
+
+/* The line of a place is to be seen there, once it is known. */
+void source_reveal(struct view *view, struct table_place place);
+/* Ctrl+F: a part of a line is looked for.  False: the page has not the focus. */
+bool source_find(struct view *view);
+
+#endif

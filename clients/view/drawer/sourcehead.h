@@ -1,0 +1,26 @@
+/* What stands above the lines of a source: which file it is, what is to be said of it, and what to look for in it. */
+#ifndef CLIENTS_VIEW_DRAWER_SOURCEHEAD_H
+#define CLIENTS_VIEW_DRAWER_SOURCEHEAD_H
+
+#include "clients/source/costs.h"
+
+#include <gtk/gtk.h>
+
+struct sourcehead {
+    GtkWidget *box, *entry;
+    void (*chosen)(void *user, uint32_t file); /* by its place among the files */
+    void (*sought)(void *user, const char *text); /* Enter */
+    void (*left)(void *user); /* Escape */
+    void *user;
+    GtkWidget *files, *said; /* private, as the next */
+    GtkStringList *names;
+    bool quiet; /* the list of files is being filled */
+};
+
+/* With the callbacks and the user set. */
+void sourcehead_build(struct sourcehead *head);
+/* "worker.c — 41.2 %": what weighs most stands first; at: the chosen one. */
+void sourcehead_files(struct sourcehead *head, const struct costs *costs, uint32_t at);
+void sourcehead_say(struct sourcehead *head, const char *text);
+
+#endif

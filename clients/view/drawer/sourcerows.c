@@ -1,0 +1,52 @@
+#include "clients/view/drawer/sourcerows.h"
+
+#include <glib.h>
+#include <string.h>
+
+int sourcerows_line(const struct shown_table *t, int number)
+{
+    uint32_t line = table_find(t, "line"), last = table_find(t, "last");
+    int found = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cells = table_cells(t, i);
+        if (cells[line].is == CELL_NUMBER && cells[line].number == number &&
+            cells[last].is == CELL_NULL)
+            found = (int)i; /* what came from elsewhere stands above it */
+    }
+    return found;
+}
+
+int sourcerows_heaviest(const struct shown_table *t)
+{
+    uint32_t share = table_find(t, "share");
+    double most = 0;
+    int row = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cell = &table_cells(t, i)[share];
+        if (cell->is != CELL_REAL || cell->real <= most)
+            continue;
+        most = cell->real;
+        row = (int)i;
+    }
+    return row;
+}
+
+static bool has_text(const struct shown_table *t, uint32_t row, uint32_t column, const char *text)
+{
+    const struct table_cell *cell = &table_cells(t, row)[column];
+    char *line = cell->is == CELL_TEXT ? g_utf8_casefold(cell->text, -1) : g_strdup("");
+    bool has = strstr(line, text) != NULL;
+    g_free(line);
+    return has;
+}
+
+int sourcerows_text(const struct shown_table *t, uint32_t from, const char *text)
+{
+    char *folded = g_utf8_casefold(text, -1);
+    uint32_t column = table_find(t, "text"), i = 0;
+    while (i < t->row_count && !has_text(t, (from + i) % t->row_count, column, folded))
+        i++;
+    bool found = *folded && i < t->row_count;
+    g_free(folded);
+    return found ? (int)((from + i) % t->row_count) : -1;
+}

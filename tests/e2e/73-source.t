@@ -1,0 +1,293 @@
+#!/bin/bash
+# The source, line by line: what each line took, waited, and made others wait; as text, JSON, CSV, pages, and in the drawer.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+mkdir "a dir"
+cat >"a dir/Wärte zwei.c" <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+static pthread_barrier_t both;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int ready;
+static int64_t in_extra, at_extra, at_barrier;
+NI static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+NI static void rest(int ms)
+{
+    struct timespec t = {0, ms * 1000000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+NI static void nap(int ms)
+{
+    int64_t from = now();
+    rest(ms);
+    in_extra += now() - from;
+}
+static void common(int ms)
+{
+    rest(ms);
+}
+static void extra(int ms) { nap(ms); } /* EXTRA */
+static void *slow(void *p)
+{
+    common(30);
+    int64_t from = now();
+    extra(40); /* FIRST */
+    at_extra += now() - from;
+    pthread_barrier_wait(&both);
+    common(10);
+    from = now();
+    extra(25); /* SECOND */
+    at_extra += now() - from;
+    pthread_mutex_lock(&m);
+    ready = 1;
+    pthread_cond_signal(&c);
+    rest(5);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+static void *fast(void *p)
+{
+    common(20);
+    int64_t from = now();
+    pthread_barrier_wait(&both); /* BARRIER */
+    at_barrier = now() - from;
+    common(10);
+    pthread_mutex_lock(&m);
+    while (!ready)
+        pthread_cond_wait(&c, &m); /* CONDITION */
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&a, NULL, slow, NULL);
+    pthread_create(&b, NULL, fast, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    printf("%lld %lld %lld\n", (long long)in_extra, (long long)at_extra, (long long)at_barrier);
+}
+C
+source="$work/a dir/Wärte zwei.c"
+poetcc -profile -g -pthread "$source" -o measured
+poetcc -trace -g -pthread "$source" -o plain
+read -r in_extra at_extra at_barrier < <(POET_OUTPUT=measured.poet ./measured)
+POET_OUTPUT=plain.poet ./plain >/dev/null
+until_true finished measured.poet
+until_true finished plain.poet
+
+# cells FILE EXPRESSION...: of JSON; @row the cells of each row, @all rows as they are, %total
+cat >cells.pl <<'P'
+use JSON::PP;
+open my $f, "<", shift or die;
+my (@all, $end);
+while (<$f>) { my $o = decode_json($_); push @all, $o if $o->{row}; $end = $o if $o->{total}; }
+our @row = map { $_->{row} } @all;
+our %total = %{$end->{total}};
+our @notes = @{$end->{notes}};
+sub sum { my $name = shift; my $s = 0; $s += $_->{$name} // 0 for @_; $s }
+binmode STDOUT, ":utf8";
+print eval(shift) // "undef", "\n";
+die $@ if $@;
+P
+cells() { perl cells.pl "$@"; }
+line() { grep -n -- "/\* $1 \*/" "$source" | cut -d: -f1; }
+between() { # between NAME VALUE LEAST MOST
+    if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then ok "$1"; else not_ok "$1" "got: $2, not $3 to $4"; fi
+}
+status() { "$@" >/dev/null 2>err; echo $?; }
+
+# ---- sums: of all lines what the other tables say in all ----
+for run in measured plain; do
+    poet source $run.poet --json >files.json
+    poet source $run.poet "Wärte zwei.c" --json >lines.json
+    poet source $run.poet "(not known)" --json >rest.json 2>/dev/null || : >rest.json
+    poet waits $run.poet --json >waits.json
+    poet path $run.poet --json >path.json
+    for figure in waited_ns made_ns; do
+        is "$run: $figure of all files is what all waits took" "$(cells files.json "\$total{$figure}")" \
+            "$(cells waits.json '$total{waited_ns}')"
+    done
+    is "$run: on the path is as long as that" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
+    for figure in waited_ns made_ns path_ns ran_ns; do
+        is "$run: $figure: lines and what is not known are all there is" \
+            "$(($(cells lines.json "sum('$figure', @row)") + $([ -s rest.json ] && cells rest.json "sum('$figure', @row)" || echo 0)))" \
+            "$(cells files.json "\$total{$figure}")"
+    done
+done
+poet source measured.poet --json >files.json
+poet source measured.poet "Wärte zwei.c" --all --json >lines.json
+poet source measured.poet "(not known)" --json >rest.json
+poet calls measured.poet --json >calls.json
+is "self of all lines is self of all scopes" "$(cells files.json '$total{self_ns}')" "$(cells calls.json '$total{self_ns}')"
+is "line by line, too" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells rest.json "sum('self_ns', @row)")))" \
+    "$(cells calls.json '$total{self_ns}')"
+is "calls of all lines are those of all scopes" "$(cells files.json '$total{calls}')" "$(cells calls.json '$total{calls}')"
+poet source plain.poet --json >plain.json
+is "the order alone knows no calls" "$(cells plain.json '$total{calls}')" undef
+like "and says so" "$(poet source plain.poet)" "no thread measured its calls: compile with poetcc -profile"
+
+# ---- against the program's own clock ----
+at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }
+between "extra took what it says itself" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
+is "and did not wait" "$(at EXTRA waited_ns)" 0
+between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
+is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
+    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^fast \(.*:$(line BARRIER)\)/ } @row)")"
+
+# ---- the same cells in each form ----
+poet source measured.poet "Wärte zwei.c" >lines.txt
+poet source measured.poet "Wärte zwei.c" --csv >lines.csv
+poet source measured.poet "Wärte zwei.c" --json >lines.json
+for figure in self_ns waited_ns made_ns path_ns calls; do
+    is "CSV: $figure" "$(perl -MJSON::PP -ne 's/\r?\n//; my @c; while (/\G(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g) {
+        push @c, $1 // $2; last if pos == length } if (!@names) { @names = @c; next } my %c; @c{@names} = @c;
+        $s += $c{'$figure'} || 0; END { print $s + 0, "\n" }' lines.csv)" "$(cells lines.json "sum('$figure', @row)")"
+done
+is "text: the same lines" "$(sed '1,2d;/^note: /d' lines.txt | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
+like "text: the figures" "$(grep EXTRA lines.txt)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+poet source measured.poet "Wärte zwei.c" -o lines.pdf
+poet source measured.poet "Wärte zwei.c" -o again.pdf
+check "the same pages again" cmp lines.pdf again.pdf
+pdftotext -layout lines.pdf - >lines.pdf.txt
+is "PDF: its rows are those of the text" "$(grep -E 'EXTRA|BARRIER|FIRST' lines.pdf.txt | tr -s ' ' | sed 's/^ //')" \
+    "$(grep -E 'EXTRA|BARRIER|FIRST' lines.txt | tr -s ' ' | sed 's/^ //')"
+for form in svg png txt; do check "$form" poet source measured.poet "Wärte zwei.c" -o lines.$form; done
+is "a file of text is what is printed" "$(cat lines.txt)" "$(poet source measured.poet "Wärte zwei.c")"
+
+# ---- which lines ----
+is "of one function" "$(poet source measured.poet "Wärte zwei.c" extra --context 0 --json >one.json; cells one.json 'scalar @row')" 1
+like "all of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
+is "with nothing around" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
+is "the heaviest alone" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
+is "by the end of its path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
+is "no such file" "$(status poet source measured.poet nowhere.c)" 2
+like "which there are" "$(cat err)" "nothing of this run was in it; there are .*Wärte zwei.c"
+is "no such function" "$(status poet source measured.poet "Wärte zwei.c" nobody)" 2
+is "lines stand in their order" "$(status poet source measured.poet "Wärte zwei.c" --sort calls)" 2
+is "no such column" "$(status poet source measured.poet --sort nothing)" 2
+is "too many words" "$(status poet source measured.poet a b c)" 2
+poet source measured.poet --from 1ms --json >part.json
+is "a part of a run has no calls" "$(cells part.json '$total{calls}')" undef
+like "that is said" "$(poet source measured.poet --from 1ms)" "calls are summed up from the begin of each thread on"
+
+is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
+    COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'
+
+# ---- sources that are not as they were ----
+touch -d '+1 day' "$source"
+like "changed since" "$(poet source measured.poet)" "changed since the run"
+like "said of its lines, too" "$(poet source measured.poet "Wärte zwei.c" extra)" "has changed since the run began"
+mkdir -p elsewhere/deep
+mv "$source" "elsewhere/deep/Wärte zwei.c"
+poet source measured.poet "Wärte zwei.c" --json >gone.json
+like "gone" "$(cells gone.json 'join " ", @notes')" "Wärte zwei.c: not found"
+is "figures by line stay" "$(cells gone.json 'sum("self_ns", @row)')" "$(cells bare.json 'sum("self_ns", @row)')"
+is "where it is now" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a dir=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
+is "a begin is whole names" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a d=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 0
+is "in which directory" "$(poet source measured.poet "Wärte zwei.c" --path "$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
+mkfifo "$source"
+like "a FIFO is not opened" "$(timeout 20 poet source measured.poet "Wärte zwei.c" extra)" "no regular file: not read"
+rm "$source"
+truncate -s 1G "$source"
+like "nor is one of 1 GB" "$(ulimit -v 900000; poet source measured.poet "Wärte zwei.c" extra)" "larger than 8 MiB: not read"
+rm "$source"
+printf 'no line\0of it\033[2J\n\377\n' >"$source"
+is "what is in it commands no terminal" "$(poet source measured.poet "Wärte zwei.c" --all | grep -c "$(printf '\033')")" 0
+rm "$source"
+mv "elsewhere/deep/Wärte zwei.c" "$source"
+
+# ---- in the drawer ----
+. "$root/tests/e2e/display.sh"
+cat >editor <<'E'
+#!/bin/sh
+echo "$@" >>edited
+E
+chmod +x editor
+poet source measured.poet "Wärte zwei.c" --all --json >lines.json
+row=$(cells lines.json "my (\$i) = grep { \$row[\$_]{line} == $(line BARRIER) && defined \$row[\$_]{waited_ns} } 0 .. \$#row; \$i")
+events=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line BARRIER)\"" |
+    sed 's/.*"event":"\([0-9:]*\)".*/\1/' | sort -u | tr '\n' ' ')
+there=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line CONDITION)\"" | sed 's/.*"event":"\([0-9:]*\)".*/\1/' | head -n 1)
+cat >script <<E
+action start
+drawer source
+table table
+row $row
+marks marks
+enter-row
+await edited
+table selected
+drawer states
+select $there
+drawer source
+table revealed
+quit
+E
+VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
+is "the page has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
+is "its figures are those of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+is "a row selected marks all events of its line" \
+    "$(sed 's/^events //;s/ lines.*//' marks | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$events"
+like "and its thread" "$(cat marks)" " lines [0-9]+$"
+is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
+like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
+like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
+
+# ---- for those who do not look at it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+cat >reader.py <<'P'
+import time
+import gi
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi
+
+def walk(a):
+    if a is None:
+        return
+    yield a
+    for i in range(a.get_child_count()):
+        yield from walk(a.get_child_at_index(i))
+
+def until(what): # the viewer may take its time to come
+    end = time.monotonic() + 40
+    while time.monotonic() < end:
+        for i in range(Atspi.get_desktop(0).get_child_count()):
+            try:
+                if any(what(a) for a in walk(Atspi.get_desktop(0).get_child_at_index(i))):
+                    return True
+            except Exception:
+                pass
+        time.sleep(0.05)
+    return False
+
+print("table", until(lambda a: a.get_name() == "Source" and a.get_role_name() in ("table", "tree table")))
+print("text", until(lambda a: "CONDITION" in (a.get_name() or "")))
+print("files", until(lambda a: a.get_name() == "Files by their shares"))
+print("find", until(lambda a: a.get_name() == "Find in this file (Ctrl+F)"))
+P
+export launcher
+printf 'drawer source\nselect %s\n' "$there" >script
+timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+    $launcher --launch-immediately &
+    until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+    poet view measured.poet --script script & viewer=$!
+    /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >said 2>log
+for part in table text files find; do is "read by AT-SPI: $part" "$(grep "^$part " said)" "$part True"; done
+done_testing
