@@ -1,6 +1,7 @@
 #include "server/intake/heaped.h"
 
 #include "server/run/heap.h"
+#include "server/run/usage.h"
 
 static uint32_t line_of(const struct used_by *by, uint32_t code)
 {
@@ -153,7 +154,12 @@ static bool read_sample(const struct used_by *by, struct in *in)
 {
     int64_t at_ns = time_of(by, get_u64(in));
     uint64_t bytes = get_u64(in), blocks = get_u64(in);
-    (void)by, (void)at_ns, (void)bytes, (void)blocks;
+    struct usage_series live = {.process = by->process, .meter = HEAP_METER_LIVE},
+                        count = {.process = by->process, .meter = HEAP_METER_BLOCKS};
+    if (!in->error) {
+        usage_add(by->run, &live, (struct usage_point){at_ns, bytes});
+        usage_add(by->run, &count, (struct usage_point){at_ns, blocks});
+    }
     return true;
 }
 

@@ -409,6 +409,9 @@ void heaping_go_on(struct server *server)
     for (struct peer *peer = server->peers; peer; peer = peer->next)
         if (has_heap(peer))
             *heap_wants_blocks(peer->run) = false;
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        if (peer->program && *heap_wants_blocks(peer->run))
+            heap_no_blocks(peer->run);
 }
 
 void heaping_end(struct peer *peer)

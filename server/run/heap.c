@@ -195,6 +195,12 @@ const struct heap_left *heap_block_at(const struct run *run, size_t i)
 
 bool *heap_wants_blocks(struct run *run) { return &heap_of(run)->wants_blocks; }
 
+void heap_no_blocks(struct run *run)
+{
+    heap_of(run)->blocks_came++;
+    heap_of(run)->wants_blocks = false;
+}
+
 uint64_t heap_blocks_came(const struct run *run) { return run->heap ? run->heap->blocks_came : 0; }
 
 size_t heap_process_count(const struct run *run)

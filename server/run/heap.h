@@ -68,6 +68,7 @@ uint64_t heap_site(const struct run *run, uint32_t process, uint32_t node, uint3
 /* Whoever reads heaps is to read the blocks now; he takes it back, and counts how often they came. */
 bool *heap_wants_blocks(struct run *run);
 uint64_t heap_blocks_came(const struct run *run);
+void heap_no_blocks(struct run *run); /* nobody has any to tell */
 
 struct heap;
 void heap_free(struct heap *heap); /* of NULL nothing */

@@ -172,10 +172,15 @@ static __attribute__((noinline)) uint32_t node_of_calls(void *heap, uint64_t con
     return blocks_node(heap, node, site);
 }
 
-static inline uint32_t measured(void *heap, struct walk_mine *mine, uint64_t context, uint64_t site)
+/* Where the stack is one that cannot be walked; 0: nothing is known of its calls either. */
+static __attribute__((noinline)) uint32_t measured(void *heap, struct walk_mine *mine,
+                                                   uint64_t site)
 {
+    uint64_t context = poet_heap_context();
     uint32_t k = (uint32_t)(site ^ site >> 8 ^ context * 7) % WALK_KNOWN;
-    if (LIKELY(mine->known[k].site == site && mine->known[k].context == context))
+    if (!context)
+        return 0;
+    if (mine->known[k].site == site && mine->known[k].context == context)
         return mine->known[k].node;
     mine->known[k].site = site;
     mine->known[k].context = context;
@@ -187,10 +192,9 @@ uint32_t walk_node(void *heap, struct walk_mine *mine, struct poet_heap_where wh
 {
     if (!LIKELY(!is_own(frame[1] - 1)))
         return blocks_node(heap, HEAP_NODE_OWN, frame[1] - 1);
-    uint64_t context = where.measures ? poet_heap_context() : 0;
-    if (context)
-        return measured(heap, mine, context, frame[1] - 1);
     struct walk w;
     walk(&w, mine, frame);
-    return node_of(heap, mine, &w);
+    bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
+    uint32_t node = LIKELY(whole || !where.measures) ? 0 : measured(heap, mine, frame[1] - 1);
+    return node ? node : node_of(heap, mine, &w);
 }

@@ -70,6 +70,14 @@ static bool is_blocks(const struct table_view *view)
     return is(view, "block") || table_option(view->request, "each");
 }
 
+static bool all_seen(const struct table_view *view)
+{
+    uint64_t unseen = 0;
+    for (size_t i = 0; i < heap_process_count(view->run); i++)
+        unseen += heap_process_at(view->run, i)->unseen;
+    return !unseen;
+}
+
 static void add_columns(const struct table_view *view, struct shown_table *t)
 {
     unsigned seen = is_blocks(view)       ? OF_BLOCKS
@@ -83,7 +91,9 @@ static void add_columns(const struct table_view *view, struct shown_table *t)
         if (!(columns[i].seen & seen))
             table_detail(t);
     }
-    t->columns[AT].exact = false; /* as fine as a tick of the system's clock */
+    for (size_t i = 0; i < COLUMNS; i++)
+        t->columns[i].exact =
+            all_seen(view) && i != AT; /* that is as fine as a tick of the clock */
 }
 
 /* ---- cells ---- */
@@ -296,7 +306,7 @@ static void add_block(const struct table_view *view, struct shown_table *t,
         return;
     set_figures(c, &one);
     c[ADDRESS] = address_cell(b->address);
-    c[AT] = cell_number(b->at_ns);
+    c[AT] = cell_number(b->at_ns > 0 ? b->at_ns : 0);
 }
 
 static void add_blocks(const struct table_view *view, struct shown_table *t, struct heap_taken *all)
@@ -349,7 +359,7 @@ static void add_most(const struct table_view *view, struct shown_table *t)
         const char *slash = strrchr(of->path, '/');
         table_add_note(t, "%s[%u] had %llu bytes at most, %.3f s after the run began",
                        slash ? slash + 1 : of->path, of->pid, (unsigned long long)p->most_bytes,
-                       (double)p->most_ns / 1e9);
+                       p->most_ns > 0 ? (double)p->most_ns / 1e9 : 0.0);
     }
 }
 
@@ -383,7 +393,9 @@ static void add_notes(const struct table_view *view, struct shown_table *t,
 /* ---- the table ---- */
 
 struct work {
+    const struct run *run;
     uint64_t came;
+    bool waits;
 };
 
 /* Blocks of a run that goes on are read when they are asked for. */
@@ -392,16 +404,19 @@ static void *begin(const struct table_view *view, char **problem)
     struct work *w = memory_zeroed(1, sizeof *w);
     struct run *run = (struct run *)(uintptr_t)view->run; /* only what is wanted is set */
     (void)problem;
+    w->run = run;
     w->came = heap_blocks_came(run);
-    if (is_blocks(view) && run->connected && heap_process_count(run))
+    w->waits = is_blocks(view) && run->connected && heap_process_count(run);
+    if (w->waits)
         *heap_wants_blocks(run) = true;
     return w;
 }
 
 static bool step(void *work, uint64_t *budget)
 {
-    (void)work, (void)budget;
-    return true;
+    const struct work *w = work;
+    (void)budget;
+    return !w->waits || !w->run->connected || heap_blocks_came(w->run) != w->came;
 }
 
 static void fill_sums(const struct table_view *view, struct shown_table *t)
