@@ -35,11 +35,11 @@ void counting_put_back(const struct heap_was *was, const uintptr_t *frame);
 void counting_moves(void);
 
 /* Blocks that are taken and given back before counting begins are known then. */
-#define EARLY_MOST 1024u
-void early_taken(const void *block, size_t bytes);
+#define EARLY_MOST 4096u
+void early_taken(const void *block, size_t bytes, enum heap_kind kind);
 bool early_given(const void *block);
 uint32_t early_count(void);
-const void *early_at(uint32_t i, size_t *bytes);
+const void *early_at(uint32_t i, size_t *bytes, enum heap_kind *kind);
 bool early_all(void); /* none was missed */
 
 /* The events of what is wrong. */

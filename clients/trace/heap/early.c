@@ -3,6 +3,7 @@
 static struct {
     const void *block;
     size_t bytes;
+    enum heap_kind kind;
 } early[EARLY_MOST];
 static uint32_t count, missed;
 static char
@@ -18,12 +19,13 @@ static bool take(void)
 
 static void leave(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
 
-void early_taken(const void *block, size_t bytes)
+void early_taken(const void *block, size_t bytes, enum heap_kind kind)
 {
     if (!block || !take())
         return;
     if (count < EARLY_MOST) {
         early[count].block = block;
+        early[count].kind = kind;
         early[count++].bytes = bytes;
     } else {
         missed++;
@@ -47,9 +49,10 @@ bool early_given(const void *block)
 
 uint32_t early_count(void) { return count; }
 
-const void *early_at(uint32_t i, size_t *bytes)
+const void *early_at(uint32_t i, size_t *bytes, enum heap_kind *kind)
 {
     *bytes = early[i].bytes;
+    *kind = early[i].kind;
     return early[i].block;
 }
 

@@ -59,7 +59,7 @@ void *counting_taken(void *block, size_t bytes, enum heap_kind kind, const uintp
     void *h = block ? enter(mine) : NULL;
     if (!LIKELY(h != NULL)) {
         if (!LIKELY(begun) && !mine->inside)
-            early_taken(block, bytes);
+            early_taken(block, bytes, kind);
         return block;
     }
     struct poet_heap_where where = poet_heap_where();
@@ -159,8 +159,9 @@ static void put_early(void *heap)
     struct heap_caller by = {.node = HEAP_NODE_EARLY, .now_ns = now_ns()};
     for (uint32_t i = 0; i < early_count(); i++) {
         size_t bytes;
-        const void *block = early_at(i, &bytes);
-        blocks_taken(heap, &counting_mine.blocks, &by, block, bytes, bytes, HEAP_MALLOC);
+        enum heap_kind kind;
+        const void *block = early_at(i, &bytes, &kind);
+        blocks_taken(heap, &counting_mine.blocks, &by, block, bytes, bytes, kind);
     }
 }
 

@@ -348,19 +348,34 @@ static void add_depth_notes(const struct taken_row *rows, size_t n, struct shown
                        (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
 }
 
+#define MOST_TOLD 4u
+
+static int by_most(const void *a, const void *b)
+{
+    const struct heap_process *const *x = a, *const *y = b;
+    return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
+}
+
+/* Of many processes those that had most. */
 static void add_most(const struct table_view *view, struct shown_table *t)
 {
-    for (size_t i = 0; i < heap_process_count(view->run); i++) {
-        const struct heap_process *p = heap_process_at(view->run, i);
-        const struct run_process *of =
-            p->process < view->run->process_count ? &view->run->processes[p->process] : NULL;
-        if (!p->most_bytes || !of)
-            continue;
-        const char *slash = strrchr(of->path, '/');
-        table_add_note(t, "%s[%u] had %llu bytes at most, %.3f s after the run began",
-                       slash ? slash + 1 : of->path, of->pid, (unsigned long long)p->most_bytes,
-                       p->most_ns > 0 ? (double)p->most_ns / 1e9 : 0.0);
+    size_t n = 0, count = heap_process_count(view->run);
+    const struct heap_process **all = memory_zeroed(count + 1, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        if (heap_process_at(view->run, i)->most_bytes)
+            all[n++] = heap_process_at(view->run, i);
+    qsort(all, n, sizeof *all, by_most);
+    for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
+        struct table_cell name = process_name(view, all[i]->process);
+        if (name.is == CELL_TEXT)
+            table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
+                           (unsigned long long)all[i]->most_bytes,
+                           all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
+        free(name.is == CELL_TEXT ? name.text : NULL);
     }
+    if (n > MOST_TOLD)
+        table_add_note(t, "the other %zu processes had less", n - MOST_TOLD);
+    free(all);
 }
 
 static void add_notes(const struct table_view *view, struct shown_table *t,
