@@ -9,6 +9,7 @@
 #include "server/run/clocks.h"
 #include "server/run/places.h"
 #include "server/run/heap.h"
+#include "server/run/metered.h"
 #include "server/run/usage.h"
 #include "server/run/unseen.h"
 
@@ -271,6 +272,7 @@ void run_free(struct run *run)
     places_free(run->places);
     usage_free(run->usage);
     heap_free(run->heap);
+    metered_free(run->metered);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);
