@@ -20,7 +20,7 @@ like "a viewer of an older version" "$(send 090000000100504f504f45540100000002 s
 like "no HELLO first" "$(send 000000002000504f stay)" "the first message is ASK, not HELLO"
 send 0a0000000100504f504f >/dev/null
 check "half a message and a hang-up" until_true logged "hung up in the middle of a message"
-viewer=090000000100504f504f45540500000002
+viewer=090000000100504f504f45540600000002
 like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
 like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is no message of a viewer"
 like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
