@@ -143,15 +143,14 @@ static __attribute__((noinline)) struct region_cell *cell_otherwise(poet_meter_t
     return m->head->kinds[meter] == kind ? &cells_of(m)[meter] : begin(m, meter, kind);
 }
 
-/* The calling thread's; NULL: nothing is counted, or the meter is of another kind. */
-static inline __attribute__((always_inline)) struct region_cell *cell_of(poet_meter_t meter,
-                                                                         unsigned kind)
+/* The calling thread's, where it has counted in it before; NULL: it must be looked for. */
+static inline __attribute__((always_inline)) struct region_cell *cell_at_hand(poet_meter_t meter,
+                                                                              unsigned kind)
 {
     const struct thread *t = thread_mine;
     if (!LIKELY(t && t->measured && t->queue && meter < REGION_CELLS &&
-                t->measured->head->kinds[meter] == kind))
-        return cell_otherwise(meter, kind);
-    if (!LIKELY(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS))
+                t->measured->head->kinds[meter] == kind &&
+                atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS))
         return NULL;
     return &cells_of(t->measured)[meter];
 }
@@ -172,34 +171,10 @@ static inline void note_value(struct region_cell *c, int64_t value)
     sum_add(&c->count, 1);
 }
 
-static __attribute__((noinline)) void add_otherwise(poet_meter_t meter, int64_t n)
+static inline void count_in(struct region_cell *c, int64_t n)
 {
-    if (meter >= REGION_CELLS || kinds[meter] != METER_GAUGE)
-        return;
-    int saved = errno;
-    struct region_cell *c = cell_of(meter, METER_GAUGE);
-    if (c)
-        note_value(c, (int64_t)((uint64_t)atomic_load_explicit(&c->last, memory_order_relaxed) +
-                                (uint64_t)n));
-    errno = saved;
-}
-
-void poet_add(poet_meter_t meter, int64_t n)
-{
-    struct region_cell *c = cell_of(meter, METER_COUNT);
-    if (!LIKELY(c != NULL)) {
-        add_otherwise(meter, n);
-        return;
-    }
     add_to(&c->sum, n);
     sum_add(&c->count, 1);
-}
-
-void poet_set(poet_meter_t meter, int64_t value)
-{
-    struct region_cell *c = cell_of(meter, METER_GAUGE);
-    if (LIKELY(c != NULL))
-        note_value(c, value);
 }
 
 static inline unsigned bucket_of(int64_t value)
@@ -208,12 +183,70 @@ static inline unsigned bucket_of(int64_t value)
     return bucket < METER_BUCKETS ? bucket : METER_BUCKETS - 1;
 }
 
-void poet_took(poet_meter_t meter, int64_t value)
+static inline void note_size(struct region_cell *c, int64_t value)
 {
-    struct region_cell *c = cell_of(meter, METER_DISTRIBUTION);
-    if (!LIKELY(c != NULL))
-        return;
     _Atomic uint64_t *buckets = (void *)((char *)c + offsetof(struct region_cell, rest));
     sum_add(&buckets[bucket_of(value)], 1);
     note_value(c, value);
+}
+
+/* What is not on the straight way is called last, so that nothing need be kept for it. */
+#define OTHERWISE static __attribute__((noinline)) void
+
+OTHERWISE add_otherwise(poet_meter_t meter, int64_t n)
+{
+    int saved = errno;
+    bool gauge = meter < REGION_CELLS && kinds[meter] == METER_GAUGE;
+    struct region_cell *c = cell_otherwise(meter, gauge ? METER_GAUGE : METER_COUNT);
+    if (c && gauge)
+        note_value(c, (int64_t)((uint64_t)atomic_load_explicit(&c->last, memory_order_relaxed) +
+                                (uint64_t)n));
+    else if (c)
+        count_in(c, n);
+    errno = saved;
+}
+
+void poet_add(poet_meter_t meter, int64_t n)
+{
+    struct region_cell *c = cell_at_hand(meter, METER_COUNT);
+    if (LIKELY(c != NULL))
+        count_in(c, n);
+    else
+        add_otherwise(meter, n);
+}
+
+OTHERWISE set_otherwise(poet_meter_t meter, int64_t value)
+{
+    int saved = errno;
+    struct region_cell *c = cell_otherwise(meter, METER_GAUGE);
+    if (c)
+        note_value(c, value);
+    errno = saved;
+}
+
+void poet_set(poet_meter_t meter, int64_t value)
+{
+    struct region_cell *c = cell_at_hand(meter, METER_GAUGE);
+    if (LIKELY(c != NULL))
+        note_value(c, value);
+    else
+        set_otherwise(meter, value);
+}
+
+OTHERWISE took_otherwise(poet_meter_t meter, int64_t value)
+{
+    int saved = errno;
+    struct region_cell *c = cell_otherwise(meter, METER_DISTRIBUTION);
+    if (c)
+        note_size(c, value);
+    errno = saved;
+}
+
+void poet_took(poet_meter_t meter, int64_t value)
+{
+    struct region_cell *c = cell_at_hand(meter, METER_DISTRIBUTION);
+    if (LIKELY(c != NULL))
+        note_size(c, value);
+    else
+        took_otherwise(meter, value);
 }
