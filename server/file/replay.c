@@ -123,8 +123,8 @@ static bool play_outside(struct player *player, struct chunk chunk, bool stale)
         (chunk.kind != MESSAGE_METER && chunk.kind != MESSAGE_CELLS))
         return false;
     if (!stale &&
-        !(chunk.kind == MESSAGE_METER ? metering_name(player->run, METERED_NOBODY, &in)
-                                      : metering_samples(player->run, METERED_NOBODY, &in)))
+        !(chunk.kind == MESSAGE_METER ? metering_name(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)
+                                      : metering_samples(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)))
         player->trouble = in.error;
     return true;
 }

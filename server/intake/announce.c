@@ -439,9 +439,9 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return heaped_read(&(struct used_by){session->run, session->process, session, session_line},
                            in);
     case MESSAGE_METER:
-        return metering_name(session->run, session->number, in);
+        return metering_name(session->run, session->number, session->process, in);
     case MESSAGE_CELLS:
-        return metering_samples(session->run, session->number, in);
+        return metering_samples(session->run, session->number, session->process, in);
     default:
         in_fail(in, "is no message of a program");
         return false;

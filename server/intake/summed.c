@@ -1,5 +1,6 @@
 /* What threads measured of their calls, as a session is told of it. */
 #include "server/intake/announce.h"
+#include "server/run/figures.h"
 #include "server/run/metered.h"
 #include "wire/region.h"
 
@@ -35,6 +36,20 @@ void session_name_sums(const struct session *session)
             name(session, &all->threads[i]);
 }
 
+/* What counts and gauges stood at then. */
+static void note_figure(const struct session *session, const struct metered_sums *told)
+{
+    bool gauge = told->sums.kind == METER_GAUGE;
+    if (!told->line || told->sums.kind == METER_DISTRIBUTION || !told->sums.count)
+        return;
+    figures_add(session->run,
+                &(struct figures){.process = session->process,
+                                  .thread = told->line,
+                                  .meter = FIGURES_OWN + told->sums.code},
+                (struct figures_point){(int64_t)(told->time_ns - session->run->start_ns),
+                                       gauge ? told->sums.last : told->sums.sum});
+}
+
 bool session_meters(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                     const char **error)
 {
@@ -44,8 +59,10 @@ bool session_meters(struct session *session, uint32_t thread, const uint8_t *bod
                                 .line = session_line(session, thread),
                                 .time_ns = get_u64(&in)};
     uint32_t count = get_count(&in, METER_SUMS_BYTES);
-    for (uint32_t i = 0; i < count && get_meter_sums(&in, &told.sums); i++)
+    for (uint32_t i = 0; i < count && get_meter_sums(&in, &told.sums); i++) {
         metered_count(session->run, &told);
+        note_figure(session, &told);
+    }
     session->run->generation++;
     in_done(&in);
     *error = in.error;
