@@ -65,8 +65,8 @@ static void check_meter(struct reader *reader, const config_setting_t *s,
                         const struct target_meter *m)
 {
     bool timed = m->from.count || m->to.count;
-    if (timed + (m->count.count > 0) + (m->formula != NULL) != 1)
-        WRONG(s, "a meter needs \"from\" and \"to\", or \"count\", or \"formula\"");
+    if (timed + (m->count.count > 0) + (m->formula != NULL) + m->own != 1)
+        WRONG(s, "a meter needs \"from\" and \"to\", or \"count\", or \"formula\", or own = true");
     else if (timed && (!m->from.count || !m->to.count))
         WRONG(s, "\"%s\" without \"%s\"", m->from.count ? "from" : "to",
               m->from.count ? "to" : "from");
@@ -77,8 +77,8 @@ static void check_meter(struct reader *reader, const config_setting_t *s,
 static void take_one(struct reader *reader, const config_setting_t *s, struct target_meter **meters,
                      size_t *count)
 {
-    static const char *const keys[] = {"name", "unit",    "from",  "to", "per",
-                                       "good", "formula", "count", NULL};
+    static const char *const keys[] = {"name", "unit",    "from",  "to",  "per",
+                                       "good", "formula", "count", "own", NULL};
     static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
                                                                                 NULL};
     struct target_meter m = {0};
@@ -89,6 +89,7 @@ static void take_one(struct reader *reader, const config_setting_t *s, struct ta
     get_name_or_names(reader, s, "from", &m.from);
     get_name_or_names(reader, s, "to", &m.to);
     get_name_or_names(reader, s, "count", &m.count);
+    get_bool(reader, s, "own", &m.own);
     m.per_line = get_word(reader, s, "per", per, 0) == 1;
     m.good = (uint8_t)get_word(reader, s, "good", good, GOOD_NOT_SAID);
     if (!m.name || !*m.name)
@@ -179,6 +180,8 @@ static void add_meter(config_setting_t *list, const struct target_meter *m)
         add_text(group, "per", "line");
     if (m->formula)
         add_text(group, "formula", m->formula);
+    if (m->own)
+        config_setting_set_bool(config_setting_add(group, "own", CONFIG_TYPE_BOOL), 1);
     if (m->good)
         add_text(group, "good", m->good == GOOD_HIGH ? "high" : "low");
 }

@@ -8,7 +8,8 @@
  *
  * `from` and `to`: the time from an event of the one type to the next one of the other, by the same thread, and with per =
  * "line" about the same object or on its line.  `count`: how many events there are.  `formula` (formula.h): over the
- * totals of meters before it. */
+ * totals of meters before it.  `own = true`: a meter that the program counts itself (poet.h), named so that formulas may
+ * speak of it. */
 #ifndef CONFIG_METERS_H
 #define CONFIG_METERS_H
 
@@ -22,6 +23,7 @@ struct target_meter {
     char *name, *unit; /* unit "": a number */
     struct target_names from, to, count; /* types of events */
     bool per_line;
+    bool own; /* the program counts it itself: it is only named, for formulas */
     char *formula; /* or NULL */
     uint8_t good; /* an enum meter_good */
     int part; /* of the description, that spoke of it last */

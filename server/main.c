@@ -11,6 +11,7 @@
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/viewer.h"
+#include "server/peers/celling.h"
 #include "server/peers/heaping.h"
 #include "server/peers/watching.h"
 #include "server/peers/relay.h"
@@ -65,6 +66,7 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     watching_go_on(server);
     heaping_go_on(server);
+    celling_go_on(server);
     viewer_feed(server);
     rest_finished(&server->runs);
     if (ev_now(loop) - server->looked > 1) {

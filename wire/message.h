@@ -15,13 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 5u          /* of viewers and servers: the same */
+#define WIRE_VERSION 6u          /* of viewers and servers: the same */
 #define WIRE_VERSION_PROGRAM                                                                       \
     1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define WELCOME_REGIONS 2u /* and it may hand over regions (wire/region.h) */
 #define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap.h) */
+#define WELCOME_METERS 8u /* and tell of meters of its own (wire/meter.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -52,6 +53,8 @@
     M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
     M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
     M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
+    M(24, METER)  /* a meter of the program's own: what it is called */          \
+    M(25, CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

@@ -60,6 +60,9 @@ struct region_head {
     /* The last look at the thread's processor clock: when, what it said, and for how long in all the thread had not
      * run by then. */
     _Atomic uint64_t looked_ticks, looked_cpu_ns, off_ticks;
+    _Atomic uint32_t cells; /* all cells that it has counted in are below this one; 0: in none */
+    uint8_t kinds
+        [REGION_CELLS]; /* of each cell that begins a meter an enum meter_kind, once it counts; else 0 */
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
@@ -105,11 +108,12 @@ struct region_context {
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 
-/* A meter of the program's own, as far as this thread counted it. */
+/* A meter of the program's own (wire/meter.h), as far as this thread counted it.  Of one that counts, `least`, `most`
+ * and `last` say nothing.  A distribution takes METER_CELLS of them, and its buckets begin in the rest of the first. */
 struct region_cell {
     _Atomic uint64_t count;
     _Atomic int64_t sum, least, most, last;
-    uint64_t spare[3];
+    _Atomic uint64_t rest[3];
 };
 static_assert(sizeof(struct region_cell) == 64, "a cell is 64 bytes");
 

@@ -64,6 +64,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 
 #define TOLD_REGION(F) F(u32, thread) /* whose it is; its descriptor comes with it */
 
+#define TOLD_METER(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
+
 #define TOLD(M)                                                                                    \
     M(line, TOLD_LINE)                                                                             \
     M(module, TOLD_MODULE)                                                                         \
@@ -77,7 +79,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(report, TOLD_REPORT)                                                                         \
     M(sent, TOLD_SENT)                                                                             \
     M(close, TOLD_CLOSE)                                                                           \
-    M(region, TOLD_REGION)
+    M(region, TOLD_REGION)                                                                         \
+    M(meter, TOLD_METER)
 
 /* the types of fields */
 typedef uint8_t told_u8;

@@ -224,6 +224,35 @@ __attribute__((unused, no_instrument_function)) static inline void poet_scope_le
     poet_scope_end();
 }
 
+/* ---- meters of your own ----
+ *
+ * Numbers that only you know: how often, how much, how long.  Each thread counts in memory of its own, without a
+ * lock and without an atomic operation, so counting takes a few nanoseconds and nothing is lost when the program is
+ * killed; `poet meters` shows them by meter and by thread, also while the program runs.  POET_METERS=none, or
+ * without "meters" in it, counts nothing.  A run whose server is on another machine has none of it. */
+typedef uint32_t poet_meter_t; /* a meter of this process, 0 none */
+
+#define POET_COUNT 1u /* a sum: requests, bytes */
+#define POET_GAUGE 2u /* what it stands at: the last, least, greatest and mean of what was set */
+#define POET_DISTRIBUTION 3u /* of times or sizes: also how many of each size there were */
+
+/* The meter of that name, made if need be; of one name there is one, of the kind that it was made as.  `unit` is shown
+ * behind its numbers ("bytes", "items"; "ns" is shown in milliseconds; NULL: none).  At most 255 bytes each.  0 if
+ * there are too many: all of them have 1023 cells, of which a distribution takes five. */
+poet_meter_t poet_meter(const char *name, const char *unit, unsigned kind);
+
+/* Adds to a count, or to what a gauge of this thread stands at.  Also in a signal handler, as the next two. */
+void poet_add(poet_meter_t meter, int64_t n);
+/* What a gauge stands at for this thread from now on. */
+void poet_set(poet_meter_t meter, int64_t value);
+/* One value of a distribution, such as the nanoseconds that something took. */
+void poet_took(poet_meter_t meter, int64_t value);
+
+/* A number of the whole process that you just store to, from any thread, and that the server looks at now and then, every
+ * 10 ms at first: the length of a queue.  Never NULL, the same for the same name, and there as long as the
+ * program runs; where nobody looks, several names may share one. */
+int64_t *poet_watch(const char *name, const char *unit);
+
 /* The calling thread waits, in a call that it has told by an event of that type, and goes on: for libraries that
  * stand before calls.  Between the two it tells nothing.  Where calls are measured the wait is one, below who
  * makes it. */

@@ -2,6 +2,7 @@
 #include "server/file/replay.h"
 
 #include "server/file/saving.h"
+#include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
 #include "server/store/packed.h"
@@ -106,12 +107,36 @@ static void play_sums(struct player *player, struct session *session, struct chu
         player->trouble = error;
 }
 
+static void play_meters(struct player *player, struct session *session, struct chunk chunk,
+                        bool stale)
+{
+    const char *error = NULL;
+    if (!stale && !session_meters(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+/* What somebody told who is no program. */
+static bool play_outside(struct player *player, struct chunk chunk, bool stale)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    if (chunk.session != METERED_NOBODY ||
+        (chunk.kind != MESSAGE_METER && chunk.kind != MESSAGE_CELLS))
+        return false;
+    if (!stale &&
+        !(chunk.kind == MESSAGE_METER ? metering_name(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)
+                                      : metering_samples(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)))
+        player->trouble = in.error;
+    return true;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
     const char *error = NULL;
-    struct session *session = session_of(player, chunk.session);
     bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (play_outside(player, chunk, stale))
+        return;
+    struct session *session = session_of(player, chunk.session);
     if (!session) {
         player->trouble = "events of a program that never began";
         return;
@@ -121,6 +146,8 @@ static void play_message(struct player *player, struct chunk chunk)
         play_slots(player, session, chunk);
     else if (chunk.kind == CHUNK_SUMS)
         play_sums(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_METERS)
+        play_meters(player, session, chunk, stale);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

@@ -1,6 +1,7 @@
 #include "server/file/saving.h"
 
 #include "server/run/brief.h"
+#include "server/run/metered.h"
 #include "server/intake/announce.h"
 #include "memory/map.h"
 #include "server/order/log/block.h"
@@ -77,6 +78,17 @@ static void keep_sums(void *user, const struct context_thread *thread, const str
               (struct chunk){.kind = CHUNK_SUMS,
                              .session = thread->session,
                              .thread = thread->code,
+                             .data = body->data,
+                             .size = (uint32_t)body->size});
+}
+
+static void keep_meters(void *user, uint32_t session, uint32_t thread, const struct out *body)
+{
+    struct run *run = user;
+    brief_put(run->saving->brief, &run->saving->facts,
+              (struct chunk){.kind = CHUNK_METERS,
+                             .session = session,
+                             .thread = thread,
                              .data = body->data,
                              .size = (uint32_t)body->size});
 }
@@ -186,6 +198,7 @@ static bool begin(struct run *run)
     put_threads(run, &threads, &oldest);
     put_state(run, &s->state);
     contexts_save(&run->contexts, keep_sums, run);
+    metered_save(run, keep_meters, run);
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&

@@ -3,6 +3,7 @@
 #include "server/intake/announce.h"
 
 #include "server/intake/heaped.h"
+#include "server/intake/metering.h"
 #include "server/intake/used.h"
 #include "wire/text.h"
 #include "wire/told.h"
@@ -388,7 +389,8 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
         type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
-        type == MESSAGE_USAGE || type == MESSAGE_HEAP)
+        type == MESSAGE_USAGE || type == MESSAGE_HEAP || type == MESSAGE_METER ||
+        type == MESSAGE_CELLS)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -436,6 +438,10 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_HEAP:
         return heaped_read(&(struct used_by){session->run, session->process, session, session_line},
                            in);
+    case MESSAGE_METER:
+        return metering_name(session->run, session->number, session->process, in);
+    case MESSAGE_CELLS:
+        return metering_samples(session->run, session->number, session->process, in);
     default:
         in_fail(in, "is no message of a program");
         return false;

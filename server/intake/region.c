@@ -57,6 +57,7 @@ void region_free(struct region *region)
 {
     munmap((void *)(uintptr_t)region->head, REGION_MAP_BYTES);
     free(region->seen);
+    free(region->cells);
     free(region);
 }
 

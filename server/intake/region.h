@@ -17,6 +17,7 @@ struct region {
     size_t count, room;
     uint64_t backwards;
     uint32_t from; /* where to go on with telling */
+    struct meter_sums *cells; /* as they were told last (counted.c), by their codes */
 };
 
 /* Maps a region and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with

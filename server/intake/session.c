@@ -419,6 +419,7 @@ void session_free(struct session *session)
         return;
     session->run->sessions[session->number] = NULL;
     session_name_sums(session);
+    session_name_meters(session);
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         struct thread_state *state = walk.value;
         free(state->held);

@@ -36,8 +36,12 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 /* Takes what a thread has measured of its calls by now: the body of a SUMS. */
 bool session_sums(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                   const char **error);
+/* Takes what a thread has counted in meters of its own by now: the body of a METERS. */
+bool session_meters(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
+                    const char **error);
 /* Before it ends: what it announced names what its threads measured. */
 void session_name_sums(const struct session *session);
+void session_name_meters(const struct session *session);
 /* Takes slots of the thread whose own line has code `thread`. */
 bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
                    const char **error);

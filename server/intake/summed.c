@@ -1,5 +1,7 @@
 /* What threads measured of their calls, as a session is told of it. */
 #include "server/intake/announce.h"
+#include "server/run/figures.h"
+#include "server/run/metered.h"
 #include "wire/region.h"
 
 /* What the program calls lines and types, as far as it has announced them by now. */
@@ -34,4 +36,46 @@ void session_name_sums(const struct session *session)
     for (uint32_t i = 0; i < all->count; i++)
         if (all->threads[i].session == session->number)
             name(session, &all->threads[i]);
+}
+
+/* What counts and gauges stood at then. */
+static void note_figure(const struct session *session, const struct metered_sums *told)
+{
+    bool gauge = told->sums.kind == METER_GAUGE;
+    if (!told->line || told->sums.kind == METER_DISTRIBUTION || !told->sums.count)
+        return;
+    figures_add(session->run,
+                &(struct figures){.process = session->process,
+                                  .thread = told->line,
+                                  .meter = FIGURES_OWN + told->sums.code},
+                (struct figures_point){(int64_t)(told->time_ns - session->run->start_ns),
+                                       gauge ? told->sums.last : told->sums.sum});
+}
+
+bool session_meters(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
+                    const char **error)
+{
+    struct in in = in_from(body, size);
+    struct metered_sums told = {.session = session->number,
+                                .thread = thread,
+                                .line = session_line(session, thread),
+                                .time_ns = get_u64(&in)};
+    uint32_t count = get_count(&in, METER_SUMS_BYTES);
+    for (uint32_t i = 0; i < count && get_meter_sums(&in, &told.sums); i++) {
+        metered_count(session->run, &told);
+        note_figure(session, &told);
+    }
+    session->run->generation++;
+    in_done(&in);
+    *error = in.error;
+    return !in.error;
+}
+
+void session_name_meters(const struct session *session)
+{
+    for (size_t i = 0; i < metered_counted(session->run); i++) {
+        struct metered_sums *s = metered_counted_at(session->run, i);
+        if (!s->line && s->session == session->number)
+            s->line = session_line(session, s->thread);
+    }
 }

@@ -58,6 +58,7 @@ struct peer {
     bool shares; /* it has queues, or had */
     bool woken; /* a queue fills up */
     struct watch *watch; /* of watching.c alone; NULL: nobody can look at it from here */
+    struct celling *celling; /* of celling.c alone; NULL: it shares no cells */
     struct heaping *heaping; /* of heaping.c alone; NULL: it does not count what it takes */
     /* a viewer */
     struct run *run;

@@ -5,6 +5,7 @@
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
+#include "server/peers/celling.h"
 #include "server/peers/handed.h"
 #include "server/peers/heaping.h"
 #include "server/peers/server.h"
@@ -200,6 +201,7 @@ static void read_wanted(struct server *server)
             struct taker *taker = enter(peer);
             taker_sums(taker, peer->program, false);
             taker_leave(taker);
+            celling_now(peer);
         }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct contexts *contexts = &server->runs.items[i]->contexts;
@@ -298,6 +300,8 @@ static void socket_message(struct peer *peer, unsigned type, const uint8_t *body
                     !journal(peer, type, 0, body, size, false);
     if (type == MESSAGE_LOSSES)
         note_losses(peer, body, size);
+    else if (type == MESSAGE_METER)
+        celling_named(peer, body, size);
     taker_leave(taker);
     free(name);
 }
@@ -342,6 +346,10 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
     } else if (type == MESSAGE_HEAP) {
         int fd = channel_take_descriptor(&peer->channel);
         error = heaping_begin(peer, &in, fd);
+        ok = error == NULL;
+    } else if (type == MESSAGE_CELLS) {
+        int fd = channel_take_descriptor(&peer->channel);
+        error = celling_begin(peer, &in, fd);
         ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
         ok = want_report(peer, &in, &error);
@@ -473,6 +481,7 @@ static void gone(struct peer *peer)
     drain_last(peer);
     watching_end(peer);
     heaping_end(peer);
+    celling_end(peer);
     struct taker *taker = enter(peer);
     taker_sums(taker, peer->program, true);
     count_untaken(peer, session, &losses);

@@ -4,6 +4,7 @@
 #include "server/file/report.h"
 #include "server/file/saving.h"
 #include "server/loop/log.h"
+#include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/peers/peer.h"
 #include "server/peers/server.h"
@@ -156,8 +157,22 @@ static bool tell_slots(struct run *run, struct session *session, struct chunk ch
     return good;
 }
 
+/* Somebody who is no program. */
+static bool tell_outside(struct run *run, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    bool good = chunk.kind == MESSAGE_METER ? metering_name(run, METERED_NOBODY, FIGURES_NOBODY, &in)
+                                            : metering_samples(run, METERED_NOBODY, FIGURES_NOBODY, &in);
+    if (good)
+        run_fact(run, chunk);
+    run->generation++;
+    return true;
+}
+
 static bool tell_message(struct run *run, struct chunk chunk, const char **error)
 {
+    if (chunk.session == METERED_NOBODY)
+        return tell_outside(run, chunk);
     struct session *session =
         chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
     if (!session)
@@ -167,6 +182,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return tell_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_SUMS)
         return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_METERS)
+        return session_meters(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

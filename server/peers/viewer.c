@@ -3,6 +3,7 @@
 
 #include "server/answer/named.h"
 #include "server/file/rest.h"
+#include "server/peers/outside.h"
 #include "server/peers/program.h"
 #include "server/peers/server.h"
 
@@ -204,6 +205,9 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         break;
     case MESSAGE_FEED:
         peer->feeding = get_u8(&in);
+        break;
+    case MESSAGE_CELLS:
+        outside_number(peer, &in);
         break;
     default:
         in_fail(&in, "is no message of a viewer");

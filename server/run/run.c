@@ -9,7 +9,8 @@
 #include "server/run/clocks.h"
 #include "server/run/places.h"
 #include "server/run/heap.h"
-#include "server/run/usage.h"
+#include "server/run/metered.h"
+#include "server/run/figures.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -269,8 +270,9 @@ void run_free(struct run *run)
     if (run->basis)
         run->basis_free(run->basis);
     places_free(run->places);
-    usage_free(run->usage);
+    figures_free(run->figures);
     heap_free(run->heap);
+    metered_free(run->metered);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

@@ -1,16 +1,17 @@
 #include "server/taking/summing.h"
 
 #include "memory/map.h"
+#include "server/intake/counted.h"
 #include "server/intake/region.h"
 #include "server/loop/turn.h"
 
 /* False: there is no room for it. */
-static bool put(struct program *program, const struct region *region, const struct out *body,
-                bool last)
+static bool put(struct program *program, const struct region *region, enum chunk_kind kind,
+                const struct out *body, bool last)
 {
     program->sums_bytes += CHUNK_HEAD_BYTES + body->size;
     return journal_put(program->taking,
-                       &(struct chunk){.kind = CHUNK_SUMS,
+                       &(struct chunk){.kind = (uint16_t)kind,
                                        .session = program->session,
                                        .thread = region->thread,
                                        .data = body->data,
@@ -24,11 +25,14 @@ static void read_one(struct program *program, struct region *region,
     struct out body = {0};
     bool fits = true, any = region_look(region, moment);
     while (any && fits && region_tell(region, moment, &body)) {
-        fits = put(program, region, &body, last);
+        fits = put(program, region, CHUNK_SUMS, &body, last);
         body.size = 0;
     }
     if (!fits)
         region_untold(region);
+    body.size = 0;
+    if (counted_tell(region, moment->ns, &body) && !put(program, region, CHUNK_METERS, &body, last))
+        counted_untold(region);
     out_free(&body);
 }
 

@@ -29,6 +29,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/measure/meters.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/endpoint.h"
@@ -172,6 +173,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_follows = flags & WELCOME_FOLLOWS;
             server_regions = flags & WELCOME_REGIONS;
             server_heaps = flags & WELCOME_HEAP;
+            server_meters = flags & WELCOME_METERS;
             return true;
         }
         uint32_t n_text = get_u32(&in);
@@ -205,8 +207,10 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     int counters = -1;
     bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
     shared_begin(counters);
-    if (welcome && (!server_remote || sender_begin()))
+    if (welcome && (!server_remote || sender_begin())) {
+        meters_announce();
         return true;
+    }
     if (!told)
         snprintf(why->text, sizeof why->text, "%s", strerror(errno));
     server_forget();
@@ -315,6 +319,7 @@ static void after_fork(void)
         server_queue_forked(
             thread_mine); /* forked by a signal handler: what it came between goes on */
     region_forked(thread_mine);
+    meters_forked();
     server_forked();
     lost_forked();
     unseen_forked();

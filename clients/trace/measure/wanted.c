@@ -60,7 +60,7 @@ static uint32_t read_words(const char *at)
 void wanted_begin(void)
 {
     const char *chosen = environment_get("POET_METERS");
-    uint32_t bits = chosen ? read_words(chosen) : poet_profiled ? CALLS_CPU : 0;
+    uint32_t bits = chosen ? read_words(chosen) : WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
     if (bits & WANTED_EVERY)
         say("POET_METERS: calls=every is not there yet: calls=cpu in its place");
     bits &= ~WANTED_EVERY;

@@ -5,7 +5,7 @@
 #include "config/formula.h"
 #include "memory/map.h"
 #include "memory/memory.h"
-#include "server/answer/table/table.h"
+#include "server/answer/table/ownmeters.h"
 #include "server/run/times.h"
 
 #include <stdio.h>
@@ -29,6 +29,8 @@ struct metering {
     uint8_t **roles; /* by meter: by type an enum does */
     uint32_t types; /* that roles has */
     uint64_t position; /* the next one */
+    struct contexts *contexts;
+    uint64_t taken; /* how often what threads count had been read when this was asked */
     struct map open; /* meter and thread, object -> 1 + index in begun */
     int64_t *begun;
     size_t begun_count, begun_room;
@@ -92,6 +94,10 @@ static void *begin(const struct table_view *view, char **problem)
     const char *text = table_option(view->request, "meters");
     struct metering *m = memory_zeroed(1, sizeof *m);
     m->view = view;
+    m->contexts =
+        (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    m->contexts->wanted |= view->run->connected > 0;
+    m->taken = m->contexts->taken;
     if (text && !meters_read(text, "meters", NULL, &m->own, &m->own_count)) {
         *problem = memory_copied("these are no meters");
         free_work(m);
@@ -165,6 +171,8 @@ static bool step(void *work, uint64_t *budget)
     struct metering *m = work;
     const struct order *order = m->view->run->order;
     uint64_t end = order_count(order);
+    if (m->view->run->connected && m->contexts->taken == m->taken && m->contexts->wanted)
+        return false; /* of a run that goes on the newest is waited for */
     learn_types(m);
     if (m->position < order_first(order))
         m->position = order_first(order); /* forgotten meanwhile */
@@ -190,9 +198,7 @@ static bool step(void *work, uint64_t *budget)
 
 /* ---- the table ---- */
 
-enum column { METER, THREAD, AMOUNT, COUNT, EACH, GREATEST, UNIT, TOTAL, LAST, LEAST, MOST, MEAN };
-
-static void add_columns(struct shown_table *t)
+static void add_columns(const struct run *run, struct shown_table *t)
 {
     static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
     table_add_column(t, "meter", "meter", TABLE_TEXT, NULL);
@@ -207,16 +213,9 @@ static void add_columns(struct shown_table *t)
         table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, NULL);
         table_detail(t);
     }
-}
-
-static struct table_cell amount(const struct target_meter *m, double value)
-{
-    bool time = strcmp(m->unit, "ns") == 0;
-    char *text = time ? memory_printed("%.3f ms", value / 1e6)
-                      : memory_printed("%.6g%s%s", value, *m->unit ? " " : "", m->unit);
-    struct table_cell cell = cell_text(text);
-    free(text);
-    return cell;
+    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
+    table_detail(t);
+    ownmeters_columns(run, t);
 }
 
 static void add_sum(struct shown_table *t, const struct target_meter *m, const struct sum *s,
@@ -226,19 +225,19 @@ static void add_sum(struct shown_table *t, const struct target_meter *m, const s
     if (!c)
         return;
     bool timed = m->from.count != 0;
-    c[METER] = cell_text(m->name);
-    c[THREAD] = threads ? cell_line(s->thread) : (struct table_cell){0};
-    c[AMOUNT] = amount(m, (double)s->total);
-    c[COUNT] = cell_number((int64_t)s->count);
-    c[TOTAL] = cell_number(s->total);
-    c[UNIT] = cell_text(m->unit);
+    c[METER_NAME] = cell_text(m->name);
+    c[METER_THREAD] = threads ? cell_line(s->thread) : (struct table_cell){0};
+    c[METER_AMOUNT] = meter_amount(m->unit, (double)s->total);
+    c[METER_TIMES] = cell_number((int64_t)s->count);
+    c[METER_TOTAL] = cell_number(s->total);
+    c[METER_UNIT] = cell_text(m->unit);
     if (timed && s->count) {
-        c[LAST] = cell_number(s->last);
-        c[LEAST] = cell_number(s->least);
-        c[MOST] = cell_number(s->most);
-        c[MEAN] = cell_number((int64_t)((double)s->total / (double)s->count + 0.5));
-        c[EACH] = amount(m, (double)s->total / (double)s->count);
-        c[GREATEST] = amount(m, (double)s->most);
+        c[METER_LAST] = cell_number(s->last);
+        c[METER_LEAST] = cell_number(s->least);
+        c[METER_MOST] = cell_number(s->most);
+        c[METER_MEAN] = cell_number((int64_t)((double)s->total / (double)s->count + 0.5));
+        c[METER_EACH] = meter_amount(m->unit, (double)s->total / (double)s->count);
+        c[METER_GREATEST] = meter_amount(m->unit, (double)s->most);
     }
     if (threads)
         table_row_line(t, s->thread);
@@ -269,6 +268,8 @@ static bool total_of(void *context, const char *name, double *value)
     for (uint32_t i = 0; i < m->count; i++) {
         if (strcmp(m->meters[i]->name, name) != 0)
             continue;
+        if (m->meters[i]->own)
+            return ownmeters_value(m->view->run, name, value);
         if (m->meters[i]->formula)
             return formula_value(m->meters[i]->formula, total_of, m, value, &wrong) == FORMULA_GOOD;
         of = (double)whole(m, i).total;
@@ -286,11 +287,11 @@ static void add_formula(struct metering *m, struct shown_table *t, const struct 
     struct table_cell *c = table_add_row(t, 0, (struct ref){0});
     if (!c)
         return;
-    c[METER] = cell_text(meter->name);
-    c[UNIT] = cell_text(meter->unit);
+    c[METER_NAME] = cell_text(meter->name);
+    c[METER_UNIT] = cell_text(meter->unit);
     if (known) {
-        c[AMOUNT] = amount(meter, value);
-        c[TOTAL] = cell_real(value);
+        c[METER_AMOUNT] = meter_amount(meter->unit, value);
+        c[METER_TOTAL] = cell_real(value);
     }
 }
 
@@ -299,12 +300,13 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     struct metering *m = work;
     bool threads = strcmp(view->request->by, "thread") == 0;
     t->title = memory_copied("meters");
-    add_columns(t);
+    add_columns(view->run, t);
+    ownmeters_rows(view, threads, t);
     for (uint32_t i = 0; i < m->count; i++) {
-        if (m->meters[i]->formula) {
+        if (m->meters[i]->formula)
             add_formula(m, t, m->meters[i]);
+        if (m->meters[i]->formula || m->meters[i]->own)
             continue;
-        }
         struct sum all = whole(m, i);
         if (!threads)
             add_sum(t, m->meters[i], &all, false);
@@ -312,8 +314,10 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
             if (m->sums[k].meter == i)
                 add_sum(t, m->meters[i], &m->sums[k], true);
     }
-    if (!m->count)
-        table_add_note(t, "no description of the run has meters: give a file of them");
+    if (!m->count && !ownmeters_any(view->run))
+        table_add_note(
+            t,
+            "the program has no meters of its own, and no description of the run has any: give a file of them");
     table_arrange(t, view->request, NULL);
 }
 

@@ -1,0 +1,237 @@
+/* poet watch: tells a run that goes on the numbers that commands and files print now and then. */
+#define _GNU_SOURCE
+#include "clients/poet/number.h"
+#include "clients/poet/subject.h"
+
+#include "memory/memory.h"
+#include "wire/told.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { EVERY = 256, RUN, COUNT, FILE_OF };
+
+struct watched {
+    char *name;
+    const char *what; /* a path or a command */
+    bool is_file;
+    char *said; /* what is wrong with it, as it was said last; NULL: nothing */
+};
+
+struct watch {
+    const struct command *command;
+    const char *run, *every, *times; /* as written; NULL: not */
+    const char *wrong_file; /* a --file that is none */
+    long every_ms, count;
+    struct watched *items;
+    size_t item_count;
+};
+
+static volatile int stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+/* ---- what is wanted ---- */
+
+static bool add(struct watch *w, const char *word, bool is_file)
+{
+    const char *equals = strchr(word, '=');
+    size_t name = equals ? (size_t)(equals - word) : 0;
+    if (!name || !equals[1] || name >= TOLD_LABEL_BYTES)
+        return false;
+    w->items = memory_resized(w->items, w->item_count + 1, sizeof *w->items);
+    w->items[w->item_count++] = (struct watched){
+        .name = memory_copied_part(word, name), .what = equals + 1, .is_file = is_file};
+    return true;
+}
+
+static bool read_long(const char *text, long least, long most, long *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return !errno && end != text && !*end && *value >= least && *value <= most;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct watch *w = state->input;
+    if (key == EVERY)
+        w->every = value;
+    else if (key == COUNT)
+        w->times = value;
+    else if (key == FILE_OF)
+        w->wrong_file = add(w, value, true) ? w->wrong_file : value;
+    else if (key == RUN)
+        w->run = value;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static int look_at_words(struct watch *w, int argc, char **argv, int first)
+{
+    if (w->every && !read_long(w->every, 1, 86400000, &w->every_ms))
+        return command_usage(w->command, "--every %s: write milliseconds, 1 to 86400000", w->every);
+    if (w->times && !read_long(w->times, 1, 1000000000, &w->count))
+        return command_usage(w->command, "--count %s: write a number from 1 on", w->times);
+    if (w->wrong_file)
+        return command_usage(w->command, "--file %s: write NAME=PATH", w->wrong_file);
+    for (; first < argc; first++)
+        if (!add(w, argv[first], false))
+            return command_usage(w->command, "%s: write NAME=COMMAND", argv[first]);
+    return w->item_count
+               ? OPTIONS_READ
+               : command_usage(w->command, "a NAME=COMMAND or a --file NAME=PATH is needed");
+}
+
+/* ---- telling ---- */
+
+static bool tell(struct subject *subject, const struct watched *item, long long value)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_CELLS);
+    put_string(&out, item->name);
+    put_string(&out, "");
+    put_u64(&out, (uint64_t)value);
+    out_end(&out);
+    return source_send(&subject->source, &out);
+}
+
+/* What goes wrong is said once, until something else does, or it goes well again. */
+static void say_wrong(const struct watch *w, struct watched *item, const char *why)
+{
+    if (why && (!item->said || strcmp(item->said, why) != 0))
+        command_fail(w->command, "%s: %s: %s", item->name, item->what, why);
+    free(item->said);
+    item->said = why ? memory_copied(why) : NULL;
+}
+
+static void look(const struct watch *w, struct subject *subject)
+{
+    for (size_t i = 0; i < w->item_count && !stopped; i++) {
+        struct watched *item = &w->items[i];
+        struct error error;
+        long long value;
+        bool known = item->is_file ? number_of_file(item->what, &value, &error)
+                                   : number_of_command(item->what, &value, &stopped, &error);
+        if (known)
+            tell(subject, item, value);
+        if (!stopped)
+            say_wrong(w, item, known ? NULL : error.text);
+    }
+}
+
+static void take(void *user, const struct answer *answer)
+{
+    struct shown_stat stat = {0};
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *(uint32_t *)user = stat.connected;
+    shown_stat_free(&stat);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void rest_until(uint64_t ns)
+{
+    struct timespec until = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    if (now_ns() < ns)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* While a program of the run is there.  One that has gone is noticed within a second. */
+static int go_on(const struct watch *w, struct subject *subject)
+{
+    uint64_t every_ns = (uint64_t)w->every_ms * 1000000u, next = now_ns(), step = 1000000000u;
+    for (long done = 0; !stopped && (!w->count || done < w->count);) {
+        uint32_t connected = 0;
+        if (!subject_ask(w->command, subject, ASK_STAT, NULL, take, &connected))
+            return EXIT_FAILED;
+        if (!connected)
+            return done ? EXIT_DONE
+                        : command_fail(w->command, "%s: no program of this run is there",
+                                       subject->source.name);
+        if (now_ns() >= next) {
+            look(w, subject);
+            done++;
+            next = now_ns() > next + every_ns ? now_ns() : next + every_ns;
+        }
+        if (!w->count || done < w->count)
+            rest_until(next < now_ns() + step ? next : now_ns() + step);
+    }
+    uint32_t ignored = 0; /* all that was told has arrived when this is answered */
+    return stopped || subject_ask(w->command, subject, ASK_STAT, NULL, take, &ignored)
+               ? EXIT_DONE
+               : EXIT_FAILED;
+}
+
+static void free_items(const struct watch *w)
+{
+    for (size_t i = 0; i < w->item_count; i++) {
+        free(w->items[i].name);
+        free(w->items[i].said);
+    }
+    free(w->items);
+}
+
+static int watch(const struct watch *w)
+{
+    struct subject subject;
+    struct sigaction end = {.sa_handler = on_signal};
+    if (!subject_open(w->command, &subject, w->run, SOURCE_NAMED_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGTERM, &end, NULL);
+    int status = go_on(w, &subject);
+    subject_close(&subject);
+    return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct watch w = {.command = command, .every_ms = 1000};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status == OPTIONS_READ)
+        status = look_at_words(&w, argc, argv, first);
+    if (status == OPTIONS_READ)
+        status = watch(&w);
+    free_items(&w);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"file", FILE_OF, "NAME=PATH", 0, "the first number in that file; may be repeated", 0},
+    {"every", EVERY, "MS", 0, "look so often, in milliseconds (1000)", 0},
+    {"count", COUNT, "N", 0, "only so many times", 0},
+    {"run", RUN, "SOURCE", 0, "the run that is told (the latest one)", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "NAME=COMMAND...",
+    .doc =
+        "Tell a run that goes on a number now and then: the first one that a shell's command, or a "
+        "file, has.  `poet meters` shows what it was, with the run's other meters.\vIt ends with "
+        "Ctrl-C, and with the last program of the run.  Commands are run by this command, never "
+        "by the server; one that fails, prints no number or takes more than ten seconds is said "
+        "with its name, and tried again the next time.",
+    .children = options_children};
+
+const struct command command_watch = {.name = "watch",
+                                      .summary = "tell a run numbers that commands and files print",
+                                      .run = run,
+                                      .argp = &argp};

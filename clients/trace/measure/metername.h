@@ -1,0 +1,13 @@
+/* What a meter is called, told to the server. */
+#ifndef CLIENTS_TRACE_MEASURE_METERNAME_H
+#define CLIENTS_TRACE_MEASURE_METERNAME_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* (wire/meter.h has codes and kinds.)  Nothing where there is no server that takes it. */
+void meter_tell(uint32_t code, unsigned kind, const char *name, const char *unit);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,11 @@
+/* Meters of the program's own: what they are called, for servers that come and children that are born. */
+#ifndef CLIENTS_TRACE_MEASURE_METERS_H
+#define CLIENTS_TRACE_MEASURE_METERS_H
+
+#pragma GCC visibility push(hidden)
+
+void meters_announce(void); /* to a server that has just been found: all that there are */
+void meters_forked(void); /* in a child: shared cells are its own from now on */
+
+#pragma GCC visibility pop
+#endif

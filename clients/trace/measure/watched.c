@@ -1,0 +1,159 @@
+/* Shared cells: numbers that the program stores to, in memory that the server reads now and then. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/watched.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/measure/metername.h"
+#include "clients/trace/measure/region.h"
+#include "clients/trace/poet.h"
+#include "wire/meter.h"
+#include "wire/told.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct cell_name {
+    const char *name, *unit;
+};
+
+static latch lock;
+static char *_Atomic memory; /* WATCH_MAP_BYTES; NULL: there is none yet */
+static struct cell_name *names; /* of WATCH_CELLS */
+static _Atomic uint32_t cells;
+static bool full; /* which was said */
+static _Alignas(64) int64_t nobodys;
+
+static void hand_over(int fd)
+{
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
+    uint32_t life = atomic_load(&live);
+    if (!life || fd < 0 || server_remote || !server_meters)
+        return;
+    out_begin(&out, MESSAGE_CELLS);
+    put_u32(&out, WATCH_VERSION);
+    out_end(&out);
+    server_send_with(&out, fd, life);
+}
+
+static void *map(int fd, void *at)
+{
+    void *p = mmap(at, WATCH_MAP_BYTES, PROT_READ | PROT_WRITE,
+                   fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0)
+                          : MAP_SHARED | (at ? MAP_FIXED : 0),
+                   fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Where the memory was, with what was in it; fd -1: of nobody else. */
+static void put_another(char *at, int fd)
+{
+    char *new = map(fd, NULL);
+    if (!new)
+        return;
+    memcpy(new, at, WATCH_MAP_BYTES);
+    if (mremap(new, WATCH_MAP_BYTES, WATCH_MAP_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) ==
+        MAP_FAILED)
+        munmap(new, WATCH_MAP_BYTES);
+}
+
+/* Another server gets memory of its own. */
+void watched_announce(void)
+{
+    char *at = atomic_load(&memory);
+    int fd = at ? queue_memory(WATCH_MAP_BYTES) : -1;
+    if (fd < 0)
+        return;
+    put_another(at, fd);
+    hand_over(fd);
+    close(fd);
+    for (uint32_t i = 0; i < atomic_load(&cells); i++)
+        meter_tell(METER_WATCHED_CODES + i, METER_WATCHED, names[i].name, names[i].unit);
+}
+
+void watched_forked(void)
+{
+    latch_reset(&lock);
+    if (atomic_load(&memory))
+        put_another(atomic_load(&memory), -1);
+}
+
+static bool have_memory(void)
+{
+    if (atomic_load(&memory))
+        return true;
+    if (!names)
+        names = arena_take(WATCH_CELLS * sizeof *names);
+    int fd = names ? queue_memory(WATCH_MAP_BYTES) : -1;
+    if (fd < 0)
+        return false;
+    atomic_store(&memory, map(fd, NULL));
+    if (atomic_load(&memory))
+        hand_over(fd);
+    close(fd);
+    return atomic_load(&memory) != NULL;
+}
+
+static char *copied(const char *text)
+{
+    size_t bytes = strnlen(text, TOLD_LABEL_BYTES - 1);
+    char *copy = arena_take(bytes + 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+static int64_t *cell_at(uint32_t i)
+{
+    return (int64_t *)(void *)(atomic_load(&memory) + (size_t)i * WATCH_CELL_BYTES);
+}
+
+static int64_t *make(const char *name, const char *unit)
+{
+    uint32_t i = atomic_load(&cells);
+    struct cell_name kept = {i < WATCH_CELLS ? copied(name) : NULL, copied(unit)};
+    if (!kept.name || !kept.unit) {
+        if (!full)
+            say("poet_watch: %.80s: there is no room for more: it is not looked at", name);
+        full = true;
+        return &nobodys;
+    }
+    names[i] = kept;
+    atomic_store(&cells, i + 1);
+    meter_tell(METER_WATCHED_CODES + i, METER_WATCHED, kept.name, kept.unit);
+    return cell_at(i);
+}
+
+static bool is_looked_at(void)
+{
+    return atomic_load(&live) && !server_remote && server_meters && wanted_first() & WANTED_METERS;
+}
+
+static int64_t *find_or_make(const char *name, const char *unit)
+{
+    for (uint32_t i = 0; i < atomic_load(&cells); i++)
+        if (strncmp(names[i].name, name, TOLD_LABEL_BYTES - 1) == 0)
+            return cell_at(i);
+    return is_looked_at() && have_memory() ? make(name, unit) : &nobodys;
+}
+
+int64_t *poet_watch(const char *name, const char *unit)
+{
+    struct thread *t = thread_self();
+    if (!name)
+        return &nobodys;
+    int saved = errno;
+    if (t)
+        busy_begin(t);
+    latch_take(&lock);
+    int64_t *cell = find_or_make(name, unit ? unit : "");
+    latch_give(&lock);
+    if (t)
+        busy_end(t);
+    errno = saved;
+    return cell;
+}

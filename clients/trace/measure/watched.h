@@ -1,0 +1,11 @@
+/* Shared cells (poet_watch). */
+#ifndef CLIENTS_TRACE_MEASURE_WATCHED_H
+#define CLIENTS_TRACE_MEASURE_WATCHED_H
+
+#pragma GCC visibility push(hidden)
+
+void watched_announce(void); /* to a server that has just been found */
+void watched_forked(void); /* in a child: they are its own from now on */
+
+#pragma GCC visibility pop
+#endif

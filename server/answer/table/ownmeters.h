@@ -1,0 +1,38 @@
+/* Rows of the table of meters for what programs count themselves (server/run/metered.h). */
+#ifndef SERVER_ANSWER_TABLE_OWNMETERS_H
+#define SERVER_ANSWER_TABLE_OWNMETERS_H
+
+#include "server/answer/table/table.h"
+
+enum meter_column {
+    METER_NAME,
+    METER_THREAD,
+    METER_AMOUNT,
+    METER_TIMES,
+    METER_EACH,
+    METER_GREATEST,
+    METER_UNIT,
+    METER_TOTAL,
+    METER_LAST,
+    METER_LEAST,
+    METER_MOST,
+    METER_MEAN,
+    METER_KIND,
+    METER_P50, /* these where there are distributions */
+    METER_P90,
+    METER_P99
+};
+
+/* A number with its unit, as people read it. */
+struct table_cell meter_amount(const char *unit, double value);
+
+bool ownmeters_any(const struct run *run);
+/* The columns of distributions, if there are any. */
+void ownmeters_columns(const struct run *run, struct shown_table *table);
+/* A row for each meter, or for each with each thread that counted in it; and notes. */
+void ownmeters_rows(const struct table_view *view, bool by_thread, struct shown_table *table);
+/* Of all: what a formula means by the name of one.  False: there is none of that name, or it has not counted. */
+bool ownmeters_value(const struct run *run, const char *name, double *value);
+bool ownmeters_named(const struct run *run, const char *name);
+
+#endif

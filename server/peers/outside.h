@@ -1,0 +1,10 @@
+/* Numbers that a viewer tells a run which goes on (poet watch). */
+#ifndef SERVER_PEERS_OUTSIDE_H
+#define SERVER_PEERS_OUTSIDE_H
+
+#include "server/peers/peer.h"
+
+/* The body of a viewer's CELLS.  Of a run that does not go on it is left out.  in->error: it cannot be read. */
+void outside_number(struct peer *peer, struct in *in);
+
+#endif

@@ -1,0 +1,230 @@
+#!/bin/bash
+# Meters of a program's own: by meter and by thread, live, killed, in a child, too many of them, off and on while it runs;
+# and calls of one thread that are not measured for a while.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+# of FILE METER COLUMN [THREAD]
+of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
+    print join " ", map { $_->{$column} // "null" } grep { $_->{meter} eq $meter && (!defined $thread || ($_->{thread} // "") eq $thread) }
+        map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
+
+cat >own.c <<'END'
+#include <poet.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static poet_meter_t hits, level, took;
+static void *count(void *p)
+{
+    pthread_setname_np(pthread_self(), (char[]){'a' + (long)p - 7, 0});
+    for (int i = 0; i < 1000; i++)
+        poet_add(hits, i % 3);
+    poet_set(level, 100);
+    poet_set(level, (long)p);
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    static const int64_t values[] = {5, 1000, 3, 70, 70, 2000000, 9};
+    hits = poet_meter("hits", "hits", POET_COUNT);
+    level = poet_meter("level", NULL, POET_GAUGE);
+    took = poet_meter("took", "ns", POET_DISTRIBUTION);
+    int64_t *length = poet_watch("queue length", "items");
+    *length = 1;
+    for (long i = 0; i < 3; i++)
+        pthread_create(&t[i], 0, count, (void *)(7 + i));
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], 0);
+    for (int i = 0; i < 7; i++)
+        poet_took(took, values[i]);
+    poet_add(level, 3); /* main's own */
+    poet_add(took, 1), poet_set(hits, 1), poet_took(level, 1), poet_add(0, 1), poet_add(4711, 1), poet_set(~0u, 1);
+    int same = hits == poet_meter("hits", "", POET_COUNT) && length == poet_watch("queue length", "");
+    poet_meter("never", "x", POET_COUNT);
+    for (; argc > 1; argc--, argv++) {
+        if (!strcmp(argv[1], "ramp"))
+            for (*length = 2; *length < 50; ++*length)
+                usleep(4000);
+        if (!strcmp(argv[1], "fork")) {
+            if (!fork()) {
+                *length = 1000;
+                poet_add(hits, 10000);
+                _exit(0);
+            }
+            wait(0);
+        }
+        if (!strcmp(argv[1], "many"))
+            for (int i = 0; i < 250; i++) {
+                char name[20];
+                sprintf(name, "many %d", i);
+                poet_took(poet_meter(name, "", POET_DISTRIBUTION), i);
+            }
+        if (!strcmp(argv[1], "wait")) {
+            puts(same ? "ready" : "not the same");
+            fflush(stdout);
+            for (int c; (c = getchar()) != EOF;)
+                if (c == '+')
+                    poet_add(hits, 100), puts("done"), fflush(stdout);
+        }
+        if (!strcmp(argv[1], "kill"))
+            kill(getpid(), SIGKILL);
+    }
+    return !same;
+}
+END
+check "it compiles" poetcc -trace -g -D_GNU_SOURCE -Wall -Wextra -Werror own.c -o own
+[ -x own ] || exit 1
+# record NAME ARG...: to NAME.poet, its tables in NAME.json and NAME.threads
+record() {
+    name=$1
+    shift
+    (POET_OUTPUT=$name.poet ./own "$@") 2>"$name.err"
+    status=$?
+    until_true finished "$name.poet"
+    poet meters --json "$name.poet" >"$name.json"
+    poet meters --json --by thread "$name.poet" >"$name.threads"
+}
+as_it_should() { # NAME
+    is "$1: three threads counted 3000 times" "$(of "$1.json" hits count) $(of "$1.json" hits total)" "3000 2997"
+    is "$1: each of them 1000" "$(of "$1.threads" hits count)" "1000 1000 1000"
+    is "$1: what each left the gauge at" "$(for t in a b c main; do of "$1.threads" level last "T:$t"; echo; done | xargs)" "7 8 9 3"
+    is "$1: and between" "$(of "$1.threads" level min T:a) $(of "$1.threads" level max T:a) $(of "$1.threads" level mean T:b)" "7 100 54"
+    is "$1: several threads have no last one" "$(of "$1.json" level last)" null
+    is "$1: seven values" "$(for c in count total min max last; do of "$1.json" took $c; echo; done | xargs)" "7 2001157 3 2000000 9"
+    is "$1: half of them are at most 127" "$(of "$1.json" took p50) $(of "$1.json" took p99)" "128 2000000"
+}
+
+record plain ramp
+is "it ends well" $status 0
+check "the trace is sound" sound plain.poet
+as_it_should plain
+is "one that nobody counted in has a row" "$(of plain.json never count)" 0
+is "a shared cell was seen from its begin to its end" "$(of plain.json "queue length" last)" 50
+check "more than once" [ "$(of plain.json "queue length" count)" -gt 2 ]
+check "its mean is between" perl -e "exit !(1 < $(of plain.json "queue length" mean) && $(of plain.json "queue length" mean) < 50)"
+like "in words" "$(poet meters plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +128 +2000000"
+like "what a percentile is" "$(poet meters plain.poet)" "note: p50, p90 and p99 are bounds"
+like "of a part of the run they are not" "$(poet meters --from 1ns plain.poet)" "note: what threads count themselves is summed up from their begin"
+poet meters plain.poet -o plain.pdf
+like "on paper" "$(pdftotext -layout plain.pdf -)" "queue length +- +50 items"
+cat >rate.conf <<'END'
+meters = ( { name = "hits"; own = true; }, { name = "queue length"; own = true; },
+           { name = "rate"; formula = "hits / (hits + 'queue length')"; } );
+END
+poet meters --json -m rate.conf plain.poet >rate.json
+is "a formula of them" "$(of rate.json rate total | cut -c 1-7)" 0.98359
+
+record killed kill
+is "it is killed" $status 137
+as_it_should killed
+record child fork
+is "a child has its own" "$(of child.json hits total)" 12997
+is "and its own cells" "$(of child.json "queue length" last | tr ' ' '\n' | sort -n | xargs)" "1 1000"
+record many many
+is "too many: it goes on" $status 0
+(unset POET_QUIET; POET_OUTPUT=said.poet ./own many 2>said.err)
+is "it is said once" "$(grep -c "no room for more meters" said.err)" 1
+is "the first ones are there" "$(of many.json "many 3" last)" 3
+
+is "untraced it runs" "$(POET_SERVER=none ./own ramp many; echo $?)" 0
+POET_METERS=none record none
+is "POET_METERS=none counts nothing" "$(of none.json hits count)" 0
+cat >own.cc <<'END'
+#include <poet.h>
+int main() { static poet_meter_t m = poet_meter("objects", "", POET_COUNT); poet_add(m, 2); return *poet_watch("x", nullptr) != 0; }
+END
+check "C++" poetcc++ -trace -Wall -Wextra -Werror own.cc -o cc
+POET_OUTPUT=cc.poet ./cc
+poet meters --json cc.poet >cc.json
+is "counts, too" "$(of cc.json objects total)" 2
+
+# ---- live; off and on ----
+start_server -o traces/ -q
+mkfifo to from
+./own wait <to >from &
+pids="$pids $!"
+exec 5>to 6<from
+read -r word <&6
+is "it runs" "$word" ready
+live() { poet meters --json latest >live.json && of live.json hits total; }
+is "what it counted so far" "$(live)" 2997
+step() { echo + >&5; read -r word <&6; }
+step
+is "and now" "$(live)" 3097
+check "off" poet meters --set meters=off latest
+step
+is "nothing more" "$(live)" 3097
+check "on" poet meters --set meters=on latest
+step
+is "more" "$(live)" 3197
+exec 5>&-
+until_true finished latest
+poet meters --json latest >live.json
+stop_server
+poet meters --json traces/own*.poet >file.json
+check "the file says what the server said" cmp live.json file.json
+
+# ---- calls of one thread ----
+cat >parts.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_barrier_t named, begin, end;
+static __attribute__((noinline)) void f(void) { __asm__ volatile(""); }
+static void *work(void *p)
+{
+    pthread_setname_np(pthread_self(), p);
+    pthread_barrier_wait(&named);
+    for (int part = 0; part < 3; part++) {
+        pthread_barrier_wait(&begin);
+        for (int i = 0; i < 500; i++)
+            f();
+        pthread_barrier_wait(&end);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_barrier_init(&named, 0, 3);
+    pthread_barrier_init(&begin, 0, 3);
+    pthread_barrier_init(&end, 0, 3);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, work, i ? "T2" : "T1");
+    pthread_barrier_wait(&named);
+    for (int part = 0; part < 3; part++) {
+        puts("part");
+        fflush(stdout);
+        getchar();
+        pthread_barrier_wait(&begin);
+        pthread_barrier_wait(&end);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+}
+END
+poetcc -profile -D_GNU_SOURCE -g parts.c -o parts || not_ok "it compiles"
+start_server -o traces/ -q
+mkfifo go part
+./parts <go >part &
+pids="$pids $!"
+exec 5>go 6<part
+before=none
+for value in cpu off cpu; do
+    read -r word <&6
+    [ $value$before = cpunone ] || until_true poet meters --set "calls=$value:T2" latest
+    before=$value
+    echo >&5
+done
+exec 5>&-
+until_true finished latest
+poet calls --by thread --json latest >calls.json
+calls() { perl -MJSON::PP -e 'open my $f, "<", "calls.json"; my $t = "";
+    for (map { decode_json($_)->{row} // () } <$f>) { $t = $_->{thread} // $_->{scope} if ($_->{scope} // "") =~ /^T:/ || $_->{thread};
+        print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{scope} =~ /^f / }' "$1"; }
+is "a third of one thread's calls is not there" "$(calls T1) $(calls T2)" "1500 1000"
+stop_server
+done_testing
