@@ -311,8 +311,9 @@ static const struct argp_option options[] = {
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
     {"meters", 'm', "LIST", 0,
-     "measure, too; memory: what is taken from the heap and never freed, as poet memory says it "
-     "then",
+     "measure, too, words divided by commas; memory: what is taken from the heap and never freed, as "
+     "poet memory says it then; calls, of programs that were compiled with poetcc -profile; usage; "
+     "states",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

@@ -121,7 +121,7 @@ static bool read_sums(const struct used_by *by, struct in *in)
     return good && read_wrongs(by, in, false);
 }
 
-static bool read_block(const struct used_by *by, struct in *in, const struct heap_process *of)
+static bool read_block(const struct used_by *by, struct in *in, int64_t began_ns)
 {
     struct heap_left block = {.process = by->process};
     block.address = get_u64(in);
@@ -129,9 +129,11 @@ static bool read_block(const struct used_by *by, struct in *in, const struct hea
     block.sum = get_u32(in);
     block.usable = block.bytes + get_u32(in);
     block.event = get_u32(in);
-    block.at_ns = of->began_ns + (int64_t)get_u32(in) * 1000000;
+    block.at_ns = began_ns + (int64_t)get_u32(in) * 1000000;
     block.kind = get_u8(in);
-    return in->error || (block.kind < HEAP_KINDS && heap_add_block(by->run, &block));
+    if (!in->error && block.kind < HEAP_KINDS)
+        heap_add_block(by->run, &block);
+    return in->error || block.kind < HEAP_KINDS;
 }
 
 static bool read_blocks(const struct used_by *by, struct in *in)
@@ -141,12 +143,10 @@ static bool read_blocks(const struct used_by *by, struct in *in)
     uint64_t left = get_u64(in);
     uint32_t count = get_count(in, HEAP_BLOCK_BYTES);
     const struct heap_process *of = heap_process_of(by->run, by->process);
-    if (!of)
-        return false;
     if (begins && !in->error)
         heap_begin_blocks(by->run, by->process, at_ns, left);
     for (uint32_t i = 0; i < count && good && !in->error; i++)
-        good = read_block(by, in, of);
+        good = read_block(by, in, of ? of->began_ns : 0);
     return good;
 }
 

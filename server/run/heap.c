@@ -147,14 +147,19 @@ void heap_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_
     h->processes[known - 1].blocks_left = left;
 }
 
-bool heap_add_block(struct run *run, const struct heap_left *block)
+#define BLOCKS_KEPT (16 * (size_t)HEAP_BLOCKS_TOLD) /* of all processes */
+
+void heap_add_block(struct run *run, const struct heap_left *block)
 {
     struct heap *h = heap_of(run);
-    if (h->block_count >= 16 * (size_t)HEAP_BLOCKS_TOLD)
-        return false;
+    uintptr_t process = (uintptr_t)map_get(&h->at, block->process, (uint64_t)PROCESS << 32);
+    if (h->block_count >= BLOCKS_KEPT) {
+        if (process)
+            h->processes[process - 1].blocks_left++;
+        return;
+    }
     h->blocks = grow(h->blocks, &h->block_room, h->block_count + 1, sizeof *h->blocks);
     h->blocks[h->block_count++] = *block;
-    return true;
 }
 
 static uintptr_t known(const struct run *run, uint32_t process, enum kind kind, uint32_t number)

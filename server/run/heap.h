@@ -50,7 +50,7 @@ bool heap_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t 
                    uint32_t parent);
 /* All blocks of a process that are there go; then one after the other comes. */
 void heap_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left);
-bool heap_add_block(struct run *run, const struct heap_left *block);
+void heap_add_block(struct run *run, const struct heap_left *block);
 
 size_t heap_process_count(const struct run *run);
 const struct heap_process *heap_process_at(const struct run *run, size_t i);

@@ -1,49 +1,7 @@
-#include "clients/trace/heap/blocks.h"
-
-#define LIKELY(is) __builtin_expect(!!(is), 1)
-
-static void *part(void *heap, size_t at) { return (char *)heap + at; }
-
-static uint64_t mixed(uint64_t x)
-{
-    x *= 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
-/* ---- figures ---- */
-
-static uint64_t value(const _Atomic uint64_t *figure)
-{
-    return atomic_load_explicit(figure, memory_order_relaxed);
-}
-
-/* Of the thread's own: nobody else writes there.  One instruction, where there is one, so that it is never half done. */
-static inline void add_own(_Atomic uint64_t *figure, uint64_t n)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("addq %1, %0" : "+m"(*figure) : "er"(n) : "cc");
-#else
-    atomic_store_explicit(figure, value(figure) + n, memory_order_relaxed);
-#endif
-}
-
-static inline void add_shared(_Atomic uint64_t *figure, uint64_t n)
-{
-    atomic_fetch_add_explicit(figure, n, memory_order_relaxed);
-}
-
-static inline void add(bool own, _Atomic uint64_t *figure, uint64_t n)
-{
-    if (LIKELY(own))
-        add_own(figure, n);
-    else
-        add_shared(figure, n);
-}
+#include "clients/trace/heap/figures.h"
 
 void blocks_unseen(void *heap) { add_shared(&((struct heap_head *)heap)->unseen, 1); }
 void blocks_unknown(void *heap) { add_shared(&((struct heap_head *)heap)->unknown, 1); }
-
-/* ---- nodes and sums ---- */
 
 void blocks_begin(void *heap, uint64_t now_ns)
 {
@@ -57,72 +15,7 @@ void blocks_begin(void *heap, uint64_t now_ns)
     head->magic = HEAP_MAGIC;
 }
 
-static struct heap_sum *sum_at(void *heap, uint32_t i)
-{
-    return (struct heap_sum *)part(heap, HEAP_SUMS_AT) + i % HEAP_SUMS;
-}
-
-static struct heap_node *node_at(void *heap, uint32_t i)
-{
-    return (struct heap_node *)part(heap, HEAP_NODES_AT) + i;
-}
-
-/* A number that nobody has, and from now on the caller's; 0: there are no more. */
-static uint32_t number_new(_Atomic uint32_t *count, uint32_t most)
-{
-    uint32_t is = atomic_load(count);
-    while (is < most && !atomic_compare_exchange_weak(count, &is, is + 1))
-        ;
-    return is < most ? is : 0;
-}
-
-/* Without a lock: who finds that another was faster at a place goes on behind it. */
-uint32_t blocks_node(void *heap, uint32_t parent, uint64_t site)
-{
-    struct heap_head *head = heap;
-    _Atomic uint32_t *index = part(heap, HEAP_NODE_INDEX_AT);
-    uint64_t i = mixed(site ^ (uint64_t)parent << 40) >> 7;
-    if (parent == HEAP_NODE_OTHER)
-        return parent;
-    for (uint32_t new = 0;; i++) {
-        _Atomic uint32_t *at = &index[i % HEAP_NODE_INDEX]; /* never all of them are in use */
-        uint32_t is = atomic_load_explicit(at, memory_order_acquire);
-        if (!is) {
-            new = new ? new : number_new(&head->nodes, HEAP_NODES);
-            if (!new)
-                return HEAP_NODE_OTHER;
-            node_at(heap, new)->site = site;
-            node_at(heap, new)->parent = parent;
-            if (atomic_compare_exchange_strong(at, &is, new))
-                return new;
-        }
-        const struct heap_node *node = node_at(heap, is % HEAP_NODES);
-        if (node->site == site && node->parent == parent)
-            return is;
-    }
-}
-
-static __attribute__((noinline)) uint32_t sum_find(void *heap, uint32_t node, uint32_t thread)
-{
-    struct heap_head *head = heap;
-    _Atomic uint32_t *index = part(heap, HEAP_INDEX_AT);
-    uint64_t i = mixed(node ^ (uint64_t)thread << 32) >> 7;
-    for (uint32_t new = 0;; i++) {
-        _Atomic uint32_t *at = &index[i % HEAP_INDEX];
-        uint32_t is = atomic_load_explicit(at, memory_order_acquire);
-        if (!is) {
-            new = new ? new : number_new(&head->sums, HEAP_SUMS);
-            if (!new)
-                return 0;
-            sum_at(heap, new)->node = node;
-            sum_at(heap, new)->thread = thread;
-            if (atomic_compare_exchange_strong(at, &is, new))
-                return new;
-        }
-        if (sum_at(heap, is)->node == node && sum_at(heap, is)->thread == thread)
-            return is;
-    }
-}
+/* ---- sums ---- */
 
 static inline uint32_t sum_of(void *heap, struct heap_mine *mine, const struct heap_caller *by)
 {
@@ -138,12 +31,6 @@ static inline uint32_t sum_of(void *heap, struct heap_mine *mine, const struct h
         mine->known[k].sum = sum;
     }
     return sum;
-}
-
-/* Is the sum written by this thread alone? */
-static inline bool is_own(const struct heap_sum *sum, uint32_t thread)
-{
-    return thread && sum->thread == thread;
 }
 
 static inline void sum_taken(struct heap_sum *sum, uint64_t bytes, uint64_t beyond, bool own)
@@ -170,62 +57,6 @@ static inline void sum_given(struct heap_sum *sum, uint64_t bytes, uint64_t beyo
         add_shared(&sum->elsewhere_bytes, bytes);
         add_shared(&sum->elsewhere_usable, bytes + beyond);
     }
-}
-
-/* ---- how much there is at once ---- */
-
-static struct heap_thread *thread_new(void *heap)
-{
-    struct heap_head *head = heap;
-    uint32_t is = number_new(&head->threads, HEAP_THREADS);
-    return (struct heap_thread *)part(heap, HEAP_THREADS_AT) + is;
-}
-
-/* It is `now` more than was told, and was `most` more at `most_ns`. */
-static __attribute__((noinline)) void tell(struct heap_head *head, int64_t now, int64_t most,
-                                           uint64_t most_ns)
-{
-    most += atomic_fetch_add_explicit(&head->live, now, memory_order_relaxed);
-    int64_t is = atomic_load_explicit(&head->most, memory_order_relaxed);
-    while (most > is && !atomic_compare_exchange_weak(&head->most, &is, most))
-        ;
-    if (most > is)
-        atomic_store_explicit(&head->most_ns, most_ns, memory_order_relaxed);
-}
-
-static __attribute__((noinline)) void tell_all(struct heap_head *head, struct heap_thread *t)
-{
-    int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed);
-    atomic_store_explicit(&t->live, 0, memory_order_relaxed);
-    tell(head, now, atomic_exchange_explicit(&t->most, 0, memory_order_relaxed),
-         atomic_load_explicit(&t->most_ns, memory_order_relaxed));
-}
-
-/* The first record is of all who got none of their own: each of theirs is told at once. */
-static inline void changed(void *heap, struct heap_mine *mine, int64_t blocks, int64_t bytes,
-                           uint64_t now_ns)
-{
-    struct heap_head *head = heap;
-    if (!LIKELY(mine->told != NULL))
-        mine->told = thread_new(heap);
-    struct heap_thread *t = mine->told;
-    if (!LIKELY(t != part(heap, HEAP_THREADS_AT))) {
-        atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
-        tell(head, bytes, bytes > 0 ? bytes : 0, now_ns);
-        return;
-    }
-    atomic_store_explicit(&t->blocks,
-                          atomic_load_explicit(&t->blocks, memory_order_relaxed) + blocks,
-                          memory_order_relaxed);
-    int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed) + bytes;
-    atomic_store_explicit(&t->live, now, memory_order_relaxed);
-    if (now > atomic_load_explicit(&t->most, memory_order_relaxed)) {
-        atomic_store_explicit(&t->most, now, memory_order_relaxed);
-        atomic_store_explicit(&t->most_ns, now_ns, memory_order_relaxed);
-    }
-    int64_t limit = HEAP_TELL(atomic_load_explicit(&head->live, memory_order_relaxed));
-    if (!LIKELY(now < limit && now > -limit))
-        tell_all(head, t);
 }
 
 /* ---- blocks ---- */
@@ -315,7 +146,7 @@ unseen_end(void *heap, struct heap_mine *mine, uint32_t thread, const struct hea
 {
     if (is_sum_known(old->sum))
         sum_given(sum_at(heap, old->sum), old->bytes, old->beyond, thread);
-    changed(heap, mine, -1, -(int64_t)old->bytes, 0);
+    amount_changed(heap, mine, -1, -(int64_t)old->bytes, 0);
     blocks_unseen(heap);
 }
 
@@ -339,7 +170,7 @@ static inline void put(void *heap, struct heap_mine *mine, const struct heap_cal
         unseen_end(heap, mine, by->thread, &old);
     struct heap_sum *sum = sum_at(heap, block->sum);
     sum_taken(sum, block->bytes, block->beyond, is_own(sum, by->thread) && block->sum);
-    changed(heap, mine, 1, (int64_t)block->bytes, by->now_ns);
+    amount_changed(heap, mine, 1, (int64_t)block->bytes, by->now_ns);
 }
 
 void blocks_taken(void *heap, struct heap_mine *mine, const struct heap_caller *by,
@@ -394,7 +225,7 @@ static inline void count_gone(void *heap, struct heap_mine *mine, uint32_t threa
         if (is_own(sum, thread))
             add_own(&sum->temporaries, 1);
     }
-    changed(heap, mine, -1, -(int64_t)gone->bytes, 0);
+    amount_changed(heap, mine, -1, -(int64_t)gone->bytes, 0);
 }
 
 bool blocks_given(void *heap, struct heap_mine *mine, uint32_t thread, uint64_t site,

@@ -1,3 +1,4 @@
+/* Blocks that are taken before counting begins. */
 #include "clients/trace/heap/counting.h"
 
 static struct {

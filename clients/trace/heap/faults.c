@@ -1,3 +1,4 @@
+/* What is wrong with a free becomes an event. */
 #define _GNU_SOURCE
 #include "clients/trace/heap/counting.h"
 #include "clients/trace/heap/rules.h"

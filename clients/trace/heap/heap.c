@@ -18,7 +18,6 @@
 
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-__thread struct counting counting_mine;
 static void **page; /* on it the heap's memory: NULL in children, where the page is wiped */
 static bool begun; /* it is known whether anything is counted */
 

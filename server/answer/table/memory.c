@@ -103,19 +103,11 @@ static struct table_cell number(uint64_t n)
     return cell_number(n < INT64_MAX ? (int64_t)n : INT64_MAX);
 }
 
-/* While it is read the program goes on: what is freed may be known, and that it was taken not yet. */
-static uint64_t left(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
-
-static uint64_t blocks_left(const struct heap_taken *s)
-{
-    return left(s->blocks, s->freed + s->elsewhere);
-}
-
 static void set_figures(struct table_cell *c, const struct heap_taken *s)
 {
-    c[BLOCKS] = number(blocks_left(s));
-    c[BYTES] = number(left(s->bytes, s->freed_bytes + s->elsewhere_bytes));
-    c[USABLE] = number(left(s->usable, s->freed_usable + s->elsewhere_usable));
+    c[BLOCKS] = number(taken_left(s));
+    c[BYTES] = number(taken_rest(s->bytes, s->freed_bytes + s->elsewhere_bytes));
+    c[USABLE] = number(taken_rest(s->usable, s->freed_usable + s->elsewhere_usable));
     c[ELSEWHERE] = number(s->elsewhere);
     c[ELSEWHERE_BYTES] = number(s->elsewhere_bytes);
     c[TEMPORARIES] = number(s->temporaries);
@@ -124,18 +116,6 @@ static void set_figures(struct table_cell *c, const struct heap_taken *s)
     c[TAKEN_BYTES] = number(s->bytes);
     if (s->most_bytes)
         c[MOST] = number(s->most_bytes);
-}
-
-static struct table_cell process_name(const struct table_view *view, uint32_t process)
-{
-    if (process >= view->run->process_count)
-        return (struct table_cell){0};
-    const struct run_process *p = &view->run->processes[process];
-    const char *slash = strrchr(p->path, '/');
-    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
-    struct table_cell cell = cell_text(text);
-    free(text);
-    return cell;
 }
 
 static struct table_cell place_cell(const struct taken_stack *stack, uint32_t process)
@@ -162,7 +142,7 @@ static struct table_cell *add_row(const struct table_view *view, struct shown_ta
         taken_context(t, stack, s->process);
     }
     c[THREAD] = cell_line(s->thread);
-    c[PROCESS] = process_name(view, s->process);
+    c[PROCESS] = taken_program(view, s->process);
     if (s->thread)
         table_row_line(t, s->thread);
     return c;
@@ -242,7 +222,7 @@ static void add_rows(const struct table_view *view, struct shown_table *t, struc
     bool places = is(view, "place") || is(view, "path"), libraries = is(view, "library");
     for (size_t i = 0; i < n; i++) {
         struct heap_taken *s = &rows[i].sum;
-        if (is(view, "place") && !blocks_left(s) && !s->elsewhere && !s->nulls)
+        if (is(view, "place") && !taken_left(s) && !s->elsewhere && !s->nulls)
             continue; /* all is well */
         s->thread = libraries ? 0 : s->thread;
         struct table_cell *c =
@@ -321,90 +301,6 @@ static void add_blocks(const struct table_view *view, struct shown_table *t, str
                        (unsigned long long)left_out);
 }
 
-/* ---- notes ---- */
-
-static void add_depth_notes(const struct taken_row *rows, size_t n, struct shown_table *t)
-{
-    uint64_t ends[HEAP_NODE_FIRST] = {0}, all = 0;
-    for (size_t i = 0; i < n; i++) {
-        ends[rows[i].stack.end] += rows[i].sum.blocks;
-        all += rows[i].sum.blocks;
-    }
-    if (ends[HEAP_NODE_UNKNOWN])
-        table_add_note(t,
-                       "of %llu of %llu blocks the stack is known only in part: who called its "
-                       "outermost place is not told by the program's tables",
-                       (unsigned long long)ends[HEAP_NODE_UNKNOWN], (unsigned long long)all);
-    if (ends[HEAP_NODE_CUT])
-        table_add_note(t,
-                       "of %llu of %llu blocks the stack is deeper than the %u places that are "
-                       "kept",
-                       (unsigned long long)ends[HEAP_NODE_CUT], (unsigned long long)all,
-                       HEAP_DEPTH);
-    if (ends[HEAP_NODE_CALLS])
-        table_add_note(t,
-                       "of %llu of %llu blocks the stack is that of the functions that were "
-                       "compiled with -profile",
-                       (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
-}
-
-#define MOST_TOLD 4u
-
-static int by_most(const void *a, const void *b)
-{
-    const struct heap_process *const *x = a, *const *y = b;
-    return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
-}
-
-/* Of many processes those that had most. */
-static void add_most(const struct table_view *view, struct shown_table *t)
-{
-    size_t n = 0, count = heap_process_count(view->run);
-    const struct heap_process **all = memory_zeroed(count + 1, sizeof *all);
-    for (size_t i = 0; i < count; i++)
-        if (heap_process_at(view->run, i)->most_bytes)
-            all[n++] = heap_process_at(view->run, i);
-    qsort(all, n, sizeof *all, by_most);
-    for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
-        struct table_cell name = process_name(view, all[i]->process);
-        if (name.is == CELL_TEXT)
-            table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
-                           (unsigned long long)all[i]->most_bytes,
-                           all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
-        free(name.is == CELL_TEXT ? name.text : NULL);
-    }
-    if (n > MOST_TOLD)
-        table_add_note(t, "the other %zu processes had less", n - MOST_TOLD);
-    free(all);
-}
-
-static void add_notes(const struct table_view *view, struct shown_table *t,
-                      const struct heap_taken *apart)
-{
-    uint64_t unseen = 0, unknown = 0;
-    for (size_t i = 0; i < heap_process_count(view->run); i++) {
-        unseen += heap_process_at(view->run, i)->unseen;
-        unknown += heap_process_at(view->run, i)->unknown;
-    }
-    if (blocks_left(apart))
-        table_add_note(
-            t, "%llu blocks, %llu bytes are the C library's and the loader's own: see --by library",
-            (unsigned long long)blocks_left(apart),
-            (unsigned long long)left(apart->bytes, apart->freed_bytes + apart->elsewhere_bytes));
-    if (unknown)
-        table_add_note(t, "%llu blocks were freed that had been taken before counting began",
-                       (unsigned long long)unknown);
-    if (unseen)
-        table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
-                       (unsigned long long)unseen);
-    add_most(view, t);
-    if (!heap_process_count(view->run))
-        table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
-                          "the server's machine");
-    else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)
-        table_add_note(t, "this is of the whole run: when a block was freed is not known");
-}
-
 /* ---- the table ---- */
 
 struct work {
@@ -441,7 +337,7 @@ static void fill_sums(const struct table_view *view, struct shown_table *t)
     size_t n = gather(view, rows, is(view, "library"), &apart);
     for (size_t i = 0; i < n; i++)
         taken_add(&all, &rows[i].sum);
-    add_depth_notes(rows, n, t);
+    taken_say_depth(rows, n, t);
     if (is_tree(view)) {
         add_tree(view, t, rows, n);
     } else {
@@ -458,7 +354,7 @@ static void fill_sums(const struct table_view *view, struct shown_table *t)
     table_arrange(t, view->request, "bytes");
     if (n)
         set_figures(table_make_total(t), &all);
-    add_notes(view, t, &apart);
+    taken_say(view, t, &apart);
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
@@ -476,7 +372,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     table_arrange(t, view->request, "bytes");
     if (all.blocks)
         set_figures(table_make_total(t), &all);
-    add_notes(view, t, &(struct heap_taken){0});
+    taken_say(view, t, &(struct heap_taken){0});
 }
 
 const struct preset preset_memory = {

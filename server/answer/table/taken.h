@@ -45,4 +45,13 @@ struct taken_tree {
 void taken_grow(struct taken_tree *tree, const struct taken_row *row);
 void taken_tree_free(struct taken_tree *tree); /* empties it */
 
+/* While it is read the program goes on: what is freed may be known, and that it was taken not yet. */
+uint64_t taken_rest(uint64_t taken, uint64_t freed);
+uint64_t taken_left(const struct heap_taken *sum); /* blocks */
+struct table_cell taken_program(const struct table_view *view, uint32_t process);
+/* Notes: how far stacks are known, what there was at most, what is left out (`apart`), unseen or unknown. */
+void taken_say_depth(const struct taken_row *rows, size_t n, struct shown_table *table);
+void taken_say(const struct table_view *view, struct shown_table *table,
+               const struct heap_taken *apart);
+
 #endif

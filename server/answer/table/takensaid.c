@@ -1,0 +1,107 @@
+/* What is said below the table of memory. */
+#include "memory/memory.h"
+#include "server/answer/table/taken.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t taken_rest(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
+
+uint64_t taken_left(const struct heap_taken *s)
+{
+    return taken_rest(s->blocks, s->freed + s->elsewhere);
+}
+
+struct table_cell taken_program(const struct table_view *view, uint32_t process)
+{
+    if (process >= view->run->process_count)
+        return (struct table_cell){0};
+    const struct run_process *p = &view->run->processes[process];
+    const char *slash = strrchr(p->path, '/');
+    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+void taken_say_depth(const struct taken_row *rows, size_t n, struct shown_table *t)
+{
+    uint64_t ends[HEAP_NODE_FIRST] = {0}, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        ends[rows[i].stack.end] += rows[i].sum.blocks;
+        all += rows[i].sum.blocks;
+    }
+    if (ends[HEAP_NODE_UNKNOWN])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is known only in part: who called its "
+                       "outermost place is not told by the program's tables",
+                       (unsigned long long)ends[HEAP_NODE_UNKNOWN], (unsigned long long)all);
+    if (ends[HEAP_NODE_CUT])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is deeper than the %u places that are "
+                       "kept",
+                       (unsigned long long)ends[HEAP_NODE_CUT], (unsigned long long)all,
+                       HEAP_DEPTH);
+    if (ends[HEAP_NODE_CALLS])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is that of the functions that were "
+                       "compiled with -profile",
+                       (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
+}
+
+#define MOST_TOLD 4u
+
+static int by_most(const void *a, const void *b)
+{
+    const struct heap_process *const *x = a, *const *y = b;
+    return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
+}
+
+/* Of many processes those that had most. */
+static void add_most(const struct table_view *view, struct shown_table *t)
+{
+    size_t n = 0, count = heap_process_count(view->run);
+    const struct heap_process **all = memory_zeroed(count + 1, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        if (heap_process_at(view->run, i)->most_bytes)
+            all[n++] = heap_process_at(view->run, i);
+    qsort(all, n, sizeof *all, by_most);
+    for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
+        struct table_cell name = taken_program(view, all[i]->process);
+        if (name.is == CELL_TEXT)
+            table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
+                           (unsigned long long)all[i]->most_bytes,
+                           all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
+        free(name.is == CELL_TEXT ? name.text : NULL);
+    }
+    if (n > MOST_TOLD)
+        table_add_note(t, "the other %zu processes had less", n - MOST_TOLD);
+    free(all);
+}
+
+void taken_say(const struct table_view *view, struct shown_table *t, const struct heap_taken *apart)
+{
+    uint64_t unseen = 0, unknown = 0;
+    for (size_t i = 0; i < heap_process_count(view->run); i++) {
+        unseen += heap_process_at(view->run, i)->unseen;
+        unknown += heap_process_at(view->run, i)->unknown;
+    }
+    if (taken_left(apart))
+        table_add_note(
+            t, "%llu blocks, %llu bytes are the C library's and the loader's own: see --by library",
+            (unsigned long long)taken_left(apart),
+            (unsigned long long)taken_rest(apart->bytes,
+                                           apart->freed_bytes + apart->elsewhere_bytes));
+    if (unknown)
+        table_add_note(t, "%llu blocks were freed that had been taken before counting began",
+                       (unsigned long long)unknown);
+    if (unseen)
+        table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
+                       (unsigned long long)unseen);
+    add_most(view, t);
+    if (!heap_process_count(view->run))
+        table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
+                          "the server's machine");
+    else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)
+        table_add_note(t, "this is of the whole run: when a block was freed is not known");
+}
