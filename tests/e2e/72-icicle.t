@@ -37,6 +37,17 @@ is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" 
 is "with columns it is the table" "$(poet calls --tree "$run" --columns scope,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns scope,calls | grep -c '^ *[a-z].*[0-9]$')"
 
+# ---- who calls whom ----
+check "a graph" poet calls --chart tree "$run" -o graph.pdf
+check "is the same again" sh -c 'poet calls --chart tree "$1" -o graph2.pdf && cmp graph.pdf graph2.pdf' sh "$run"
+pdftotext -layout graph.pdf - | tr -s ' \n' '\n' >graph.txt
+words() { pdftotext graph.pdf - | tr -s '\n' ' '; }
+like "each function says what the table says" "$(words)" "total 90.000 ms, self 10.000 ms"
+is "arrows bear the counts of poet calls --graph" "$(pdftotext graph.pdf - | grep -xE '[0-9]+' | sort -n | paste -sd' ')" \
+    "$(poet calls --graph --json "$run" | perl -MJSON::PP -ne 'my $r = decode_json($_); push @n, $r->{row}{calls} if $r->{depth}; END { print join " ", sort { $a <=> $b } @n }')"
+like "circles are marked" "$(words)" "cycle 1"
+is "it is a picture" "$(status poet calls --chart tree "$run")" 2
+
 # ---- by what ----
 widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
 total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
@@ -97,6 +108,16 @@ is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -
 is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "counted between $at s")" "counted between $at s"
 like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the last sums of calls are there: what they were in a part of it cannot be told"
 like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what they were in the past of an event is not known"
+
+# ---- long names ----
+long=$(printf 'word_%.0s' $(seq 140))last
+printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 3000000; i++); }\nint main(void) { %s(); return 0; }\n' "$long" "$long" >long.c
+poetcc -profile -g -no-pie -O1 long.c -o long
+POET_OUTPUT=long.poet ./long
+until_true finished long.poet
+is "a long name is told in full" "$(poet calls --csv --columns scope long.poet | grep -c "^$long (long.c:1)")" 1
+poet calls --tree long.poet -o long.pdf -w 84mm
+like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^word_word_.*….*last$"
 
 # ---- waits ----
 compile stages -pthread && ./stages >/dev/null 2>&1
