@@ -236,7 +236,8 @@ static void add_notes(const struct table_view *view, struct shown_table *t,
         table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
                        (unsigned long long)unseen);
     if (!heap_process_count(view->run))
-        table_add_note(t, "nothing was counted: start the program with poet record -m memory");
+        table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
+                          "the server's machine");
     else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)
         table_add_note(t, "this is of the whole run: when a block was taken is not known");
 }
