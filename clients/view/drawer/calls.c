@@ -137,7 +137,8 @@ static gboolean on_later(gpointer data)
 static void told(struct view *view, const struct shown_table *t)
 {
     struct calls *c = calls_of(view);
-    boxed_show(c->boxed, t);
+    if (c->shape == BOXES || !t->column_count)
+        boxed_show(c->boxed, t);
     if (c->event.line || c->function.address)
         g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
 }
