@@ -160,6 +160,7 @@ events() { # those that were made in all these functions, whatever was called in
 poet calls --csv work.poet | tr -d '\r' >flat.csv
 poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
 row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
+poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{scope}\n" if $r->{row}' >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
 drawer calls
@@ -187,6 +188,12 @@ table filtered.tab
 save-page filtered.svg
 action calls-shape icicle
 table boxes.tab
+action calls-shape graph
+table graph.tab
+row $(awk -F'\t' '$1 == 0 && $2 ~ /^idle / { print NR - 1; exit }' graph-rows.tab)
+marks marks.txt
+save-page graph.svg
+action calls-shape icicle
 action calls-filter main
 save-page boxes.svg
 row $(row_of tree.csv main)
@@ -227,7 +234,11 @@ mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n
 is "what was made in a function lights up" "$(mark 1)" "$(events all idle)"
 is "in another one" "$(mark 2)" "$(events all work)"
 is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
-is "in a box, too" "$(mark 4)" "$(events all main)"
+is "in a graph" "$(mark 4)" "$(events all idle)"
+is "the graph has the arrows of poet calls --graph" "$(grep ^arrow graph.tab | cut -f2- | sort)" \
+    "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{parent}\t$r->{row}{scope}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
+like "it is saved as it is seen" "$(cat graph.svg)" ">idle \(work.c:6\)<"
+is "in a box, too" "$(mark 5)" "$(events all main)"
 is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
 like "the page is saved as it is seen" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
 is "but for what is not seen" "$(grep -c '>body ' filtered.svg)" 0
