@@ -14,7 +14,6 @@
 
 /* Kept with the window. */
 struct calls {
-    struct view *view;
     struct paged *paged; /* the page */
     enum shape { FLAT, TREE, GRAPH, BOXES } shape;
     bool by_thread;
@@ -24,6 +23,7 @@ struct calls {
     struct callmarks marks; /* of the selected row */
     struct ref event; /* whose row is to be selected once there is a table; line 0: none */
     struct table_place function; /* likewise; address 0: none */
+    guint later; /* then it is selected */
     struct callrange range; /* that was asked about */
 };
 
@@ -72,6 +72,8 @@ static void chosen(struct view *view, const struct shown_table *t, int row)
 {
     struct calls *c = calls_of(view);
     struct table_names names = {the_book(view), view->link.sites};
+    if (row >= (int)t->row_count)
+        row = -1; /* of a table that was there before */
     callmarks_take(&c->marks, &names, t, row);
     callmarks_mark(view, &c->marks);
 }
@@ -120,12 +122,24 @@ static void select_wanted(struct view *view, const struct shown_table *t)
     }
 }
 
-static gboolean on_later(gpointer data)
+static void select_now(struct view *view)
 {
-    struct view *view = data;
     if (is_seen(view) && page_has_rows(calls_of(view)->paged))
         select_wanted(view, page_table(calls_of(view)->paged));
+}
+
+static gboolean on_later(gpointer data)
+{
+    calls_of(data)->later = 0;
+    select_now(data);
     return G_SOURCE_REMOVE;
+}
+
+/* Once the page shows it. */
+static void later(struct view *view, struct calls *c)
+{
+    if (!c->later)
+        c->later = g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
 }
 
 static void told(struct view *view, const struct shown_table *t)
@@ -136,7 +150,7 @@ static void told(struct view *view, const struct shown_table *t)
     if (c->shape == GRAPH || !t->column_count)
         graphed_show(c->graphed, t);
     if (c->event.line || c->function.address)
-        g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
+        later(view, c);
 }
 
 static void take(struct view *view, enum news news)
@@ -151,7 +165,7 @@ static void take(struct view *view, enum news news)
     if (news != NEWS_SELECTED || !view->camera.place.selected.line)
         return;
     c->event = view->camera.place.selected;
-    on_later(view);
+    select_now(view);
 }
 
 static void clear(struct view *view)
@@ -214,7 +228,7 @@ static void on_function(GSimpleAction *action, GVariant *function, gpointer data
                                    NULL);
     c->event = (struct ref){0};
     c->function = (struct table_place){process, *rest == ':' ? strtoull(rest + 1, NULL, 16) : 0};
-    on_later(data);
+    select_now(data);
 }
 
 static void on_searched(GtkSearchEntry *entry, gpointer data)
@@ -297,6 +311,8 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
 static void free_calls(gpointer data)
 {
     struct calls *c = data;
+    if (c->later)
+        g_source_remove(c->later);
     callmarks_free(&c->marks);
     g_object_unref(boxed_widget(c->boxed));
     g_object_unref(graphed_widget(c->graphed));
@@ -310,7 +326,6 @@ static GtkWidget *above(struct view *view)
 {
     struct calls *c = g_new0(struct calls, 1);
     GtkWidget *entry = gtk_search_entry_new();
-    c->view = view;
     c->text = g_strdup("");
     c->boxed = boxed_new(view, &ears);
     c->graphed = graphed_new(view, box_selected);
