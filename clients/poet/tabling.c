@@ -4,6 +4,7 @@
 #include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
 #include "clients/poet/exists.h"
+#include "clients/poet/graphchart.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
 #include "clients/poet/tableforms.h"
@@ -426,6 +427,17 @@ static int run_tree(const struct tables *o, struct subject *subject,
     return status;
 }
 
+static int run_graph(const struct tables *o, struct subject *subject)
+{
+    struct tables_section section = graphchart_section();
+    struct shown_table table = {0};
+    int status = tables_ask(o, &section, subject, &table);
+    if (status == EXIT_DONE)
+        status = graphchart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 /* Which tables have any. */
 static bool has_charts(const char *what)
 {
@@ -444,6 +456,8 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
+    if (graphchart_wanted(o, sections, count))
+        return run_graph(o, subject);
     if (treechart_wanted(o, sections, count))
         return run_tree(o, subject, sections);
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)

@@ -21,7 +21,7 @@ struct program {
 struct sites {
     struct program *programs;
     uint32_t count;
-    char text[512], symbol[512];
+    char text[512], symbol[2048]; /* symbol: names of C++ are long */
     struct name_last last;
 };
 

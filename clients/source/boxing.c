@@ -13,7 +13,13 @@ struct boxing {
     uint32_t column,
         self; /* self: stands in where a row has no total; column_count: nothing does */
     bool own;
-    struct map groups; /* process and address -> 1 + group */
+    struct called { /* each place once: to look one up takes long */
+        char *name, *brief; /* brief: NULL */
+        uint32_t group;
+    } *called;
+    uint32_t called_count;
+    struct map known; /* process and address -> 1 + index of called */
+    uint32_t scope, waited; /* columns; column_count: there is none */
 };
 
 /* ---- columns ---- */
@@ -108,9 +114,8 @@ static const struct table_cell *scope_of(const struct shown_table *t, uint32_t r
 }
 
 /* "flow.c" of "flow.c:40", "libx.so" of "libx.so+0x10". */
-static uint32_t new_group(struct boxing *b, struct table_place place)
+static uint32_t group_of(struct boxing *b, struct site_is site)
 {
-    struct site_is site = sites_call(b->names->sites, place.process, place.address);
     const char *end = strrchr(site.place, *site.path ? ':' : '+');
     char *name = end ? memory_copied_part(site.place, (size_t)(end - site.place))
                      : memory_copied(*site.place ? site.place : "?");
@@ -119,27 +124,40 @@ static uint32_t new_group(struct boxing *b, struct table_place place)
     return group;
 }
 
-static uint32_t group_of(struct boxing *b, struct table_place place)
+static const struct called *called(struct boxing *b, struct table_place place)
 {
-    uintptr_t known = (uintptr_t)map_get(&b->groups, place.process, place.address);
+    uintptr_t known = (uintptr_t)map_get(&b->known, place.process, place.address);
     if (known)
-        return (uint32_t)known - 1;
-    uint32_t group = new_group(b, place);
-    map_put(&b->groups, place.process, place.address, (void *)(uintptr_t)(group + 1));
-    return group;
+        return &b->called[known - 1];
+    struct site_is site = sites_call(b->names->sites, place.process, place.address);
+    struct called one = {.brief = *site.function ? memory_copied(site.function) : NULL,
+                         .group = group_of(b, site)};
+    one.name = table_say_place(b->names, place, "?");
+    PUSH(b->called, b->called_count, one);
+    map_put(&b->known, place.process, place.address, (void *)(uintptr_t)b->called_count);
+    return &b->called[b->called_count - 1];
+}
+
+static void forget(struct boxing *b)
+{
+    for (uint32_t i = 0; i < b->called_count; i++) {
+        free(b->called[i].name);
+        free(b->called[i].brief);
+    }
+    free(b->called);
+    map_free(&b->known);
 }
 
 static void set_kind(struct boxing *b, struct boxes_node *node, uint32_t row)
 {
     const struct shown_table *t = b->table;
     const struct table_cell *scope = scope_of(t, row);
-    uint32_t waited = table_find(t, "waited_ns");
-    if (waited < t->column_count && table_cells(t, row)[waited].is == CELL_NUMBER)
+    if (b->waited < t->column_count && table_cells(t, row)[b->waited].is == CELL_NUMBER)
         node->kind = BOXES_WAITED;
     else if (scope->is == CELL_PLACE)
-        node->group = group_of(b, scope->place);
+        node->group = called(b, scope->place)->group;
     else if (scope->is == CELL_STEP && scope->step == CELL_STEP_CODE)
-        node->group = group_of(b, scope->between.from);
+        node->group = called(b, scope->between.from)->group;
     else if (scope->is == CELL_NAME)
         node->group = boxes_group(b->boxes, "named parts");
     else if (scope->is == CELL_TEXT && *scope->text != '(')
@@ -148,14 +166,18 @@ static void set_kind(struct boxing *b, struct boxes_node *node, uint32_t row)
         node->kind = BOXES_APART;
 }
 
-/* A function without where it is. */
-static void set_brief(struct boxing *b, struct boxes_node *node, uint32_t row)
+/* A function by its name, with and without where it is; else by all that the row says. */
+static void set_name(struct boxing *b, struct boxes_node *node, uint32_t row)
 {
-    const struct table_cell *scope = scope_of(b->table, row);
-    if (scope->is != CELL_PLACE || table_find(b->table, "scope") == b->table->column_count)
+    const struct table_cell *scope =
+        b->scope < b->table->column_count ? &table_cells(b->table, row)[b->scope] : NULL;
+    if (!scope || scope->is != CELL_PLACE || !scope->place.address) {
+        node->name = name_of(b, row);
         return;
-    struct site_is site = sites_call(b->names->sites, scope->place.process, scope->place.address);
-    node->brief = *site.function ? memory_copied(site.function) : NULL;
+    }
+    const struct called *function = called(b, scope->place);
+    node->name = memory_copied(function->name);
+    node->brief = function->brief ? memory_copied(function->brief) : NULL;
 }
 
 /* ---- nodes ---- */
@@ -163,8 +185,7 @@ static void set_brief(struct boxing *b, struct boxes_node *node, uint32_t row)
 static void add_row(struct boxing *b, uint32_t row)
 {
     const struct shown_table *t = b->table;
-    struct boxes_node *node =
-        boxes_add(b->boxes, (uint16_t)(t->rows[row].depth + 1), name_of(b, row));
+    struct boxes_node *node = boxes_add(b->boxes, (uint16_t)(t->rows[row].depth + 1), NULL);
     const struct table_cell *cell = number_of(t, row, b->column);
     node->row = row;
     if (b->own)
@@ -174,7 +195,7 @@ static void add_row(struct boxing *b, uint32_t row)
     else if (b->self < t->column_count)
         node->own = size_of(&table_cells(t, row)[b->self]);
     set_kind(b, node, row);
-    set_brief(b, node, row);
+    set_name(b, node, row);
 }
 
 /* What the table says; else as wide as it is. */
@@ -202,8 +223,14 @@ static void add_notes(struct boxing *b)
 void boxing_make(struct boxes *boxes, const struct table_names *names, const struct shown_table *t,
                  uint32_t column)
 {
-    struct boxing b = {boxes, names, t, column, table_find(t, "self_ns"), boxing_is_own(t, column),
-                       {0}};
+    struct boxing b = {.boxes = boxes,
+                       .names = names,
+                       .table = t,
+                       .column = column,
+                       .self = table_find(t, "self_ns"),
+                       .own = boxing_is_own(t, column),
+                       .scope = table_find(t, "scope"),
+                       .waited = table_find(t, "waited_ns")};
     const struct table_cell *total = t->total ? &t->total[column] : NULL;
     bool lives =
         total && column == table_find(t, "total_ns") && table_find(t, "life_ns") < t->column_count;
@@ -220,5 +247,5 @@ void boxing_make(struct boxes *boxes, const struct table_names *names, const str
     for (uint32_t i = 0; i < boxes->count; i++)
         say_amount(&b, &boxes->nodes[i]);
     add_notes(&b);
-    map_free(&b.groups);
+    forget(&b);
 }

@@ -37,6 +37,17 @@ is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" 
 is "with columns it is the table" "$(poet calls --tree "$run" --columns scope,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns scope,calls | grep -c '^ *[a-z].*[0-9]$')"
 
+# ---- who calls whom ----
+check "a graph" poet calls --chart tree "$run" -o graph.pdf
+check "is the same again" sh -c 'poet calls --chart tree "$1" -o graph2.pdf && cmp graph.pdf graph2.pdf' sh "$run"
+pdftotext -layout graph.pdf - | tr -s ' \n' '\n' >graph.txt
+words() { pdftotext graph.pdf - | tr -s '\n' ' '; }
+like "each function says what the table says" "$(words)" "total 90.000 ms, self 10.000 ms"
+is "arrows bear the counts of poet calls --graph" "$(pdftotext graph.pdf - | grep -xE '[0-9]+' | sort -n | paste -sd' ')" \
+    "$(poet calls --graph --json "$run" | perl -MJSON::PP -ne 'my $r = decode_json($_); push @n, $r->{row}{calls} if $r->{depth}; END { print join " ", sort { $a <=> $b } @n }')"
+like "circles are marked" "$(words)" "cycle 1"
+is "it is a picture" "$(status poet calls --chart tree "$run")" 2
+
 # ---- by what ----
 widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
 total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
@@ -98,6 +109,16 @@ is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poe
 like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the last sums of calls are there: what they were in a part of it cannot be told"
 like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what they were in the past of an event is not known"
 
+# ---- long names ----
+long=$(printf 'word_%.0s' $(seq 140))last
+printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 3000000; i++); }\nint main(void) { %s(); return 0; }\n' "$long" "$long" >long.c
+poetcc -profile -g -no-pie -O1 long.c -o long
+POET_OUTPUT=long.poet ./long
+until_true finished long.poet
+is "a long name is told in full" "$(poet calls --csv --columns scope long.poet | grep -c "^$long (long.c:1)")" 1
+poet calls --tree long.poet -o long.pdf -w 84mm
+like "and cut in its middle where it does not fit" "$(pdftotext long.pdf -)" "^word_word_.*….*last$"
+
 # ---- waits ----
 compile stages -pthread && ./stages >/dev/null 2>&1
 stages=$(ls -t traces/stages-*.poet | head -n 1)
@@ -139,6 +160,7 @@ events() { # those that were made in all these functions, whatever was called in
 poet calls --csv work.poet | tr -d '\r' >flat.csv
 poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
 row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
+poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{scope}\n" if $r->{row}' >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
 drawer calls
@@ -166,6 +188,12 @@ table filtered.tab
 save-page filtered.svg
 action calls-shape icicle
 table boxes.tab
+action calls-shape graph
+table graph.tab
+row $(awk -F'\t' '$1 == 0 && $2 ~ /^idle / { print NR - 1; exit }' graph-rows.tab)
+marks marks.txt
+save-page graph.svg
+action calls-shape icicle
 action calls-filter main
 save-page boxes.svg
 row $(row_of tree.csv main)
@@ -206,7 +234,11 @@ mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n
 is "what was made in a function lights up" "$(mark 1)" "$(events all idle)"
 is "in another one" "$(mark 2)" "$(events all work)"
 is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
-is "in a box, too" "$(mark 4)" "$(events all main)"
+is "in a graph" "$(mark 4)" "$(events all idle)"
+is "the graph has the arrows of poet calls --graph" "$(grep ^arrow graph.tab | cut -f2- | sort)" \
+    "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{parent}\t$r->{row}{scope}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
+like "it is saved as it is seen" "$(cat graph.svg)" ">idle \(work.c:6\)<"
+is "in a box, too" "$(mark 5)" "$(events all main)"
 is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
 like "the page is saved as it is seen" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
 is "but for what is not seen" "$(grep -c '>body ' filtered.svg)" 0

@@ -121,10 +121,15 @@ static bool is_row(const struct shown_table *t, const struct table_names *names,
 int callmarks_function(const struct shown_table *t, const struct table_names *names,
                        struct table_place function)
 {
-    for (uint32_t i = 0; i < t->row_count; i++)
-        if (is_row(t, names, i, function))
+    int found = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (!is_row(t, names, i, function))
+            continue;
+        if (!t->rows[i].depth)
             return (int)i;
-    return -1;
+        found = found < 0 ? (int)i : found;
+    }
+    return found;
 }
 
 static uint32_t end_of(const struct shown_table *t, uint32_t row)

@@ -26,7 +26,7 @@ void callmarks_free(struct callmarks *marks); /* empties it */
 /* The row in which an event was made, -1: none is that.  deep: the table is a tree; else a row is a function. */
 int callmarks_row(const struct shown_table *table, const struct table_names *names,
                   const struct shown_event *event, bool deep);
-/* The row of a function, the first of it; -1: there is none. */
+/* The row of a function, the first of those of depth 0, else of others; -1: there is none. */
 int callmarks_function(const struct shown_table *table, const struct table_names *names,
                        struct table_place function);
 

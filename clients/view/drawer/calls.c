@@ -2,6 +2,8 @@
 #include "clients/view/drawer/boxed.h"
 #include "clients/view/drawer/callfilter.h"
 #include "clients/view/drawer/callmarks.h"
+#include "clients/view/drawer/callrange.h"
+#include "clients/view/drawer/graphed.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/parts/marked.h"
 #include "clients/view/parts/tabled.h"
@@ -12,19 +14,20 @@
 
 /* Kept with the window. */
 struct calls {
-    struct view *view;
     struct paged *paged; /* the page */
-    enum shape { FLAT, TREE, BOXES } shape;
+    enum shape { FLAT, TREE, GRAPH, BOXES } shape;
     bool by_thread;
     char *text; /* only what has it in its name; "": all */
     struct boxed *boxed;
+    struct graphed *graphed;
     struct callmarks marks; /* of the selected row */
     struct ref event; /* whose row is to be selected once there is a table; line 0: none */
     struct table_place function; /* likewise; address 0: none */
-    struct ref asked[2]; /* that were selected when it was asked */
+    guint later; /* then it is selected */
+    struct callrange range; /* that was asked about */
 };
 
-static const char *const shapes[] = {"flat", "tree", "icicle"};
+static const char *const shapes[] = {"flat", "tree", "graph", "icicle"};
 
 static struct calls *calls_of(struct view *view)
 {
@@ -35,30 +38,15 @@ static bool is_seen(struct view *view) { return page_seen(calls_of(view)->paged)
 
 /* ---- what is asked, and shown ---- */
 
-/* From one selected event to the other, where there are two, in the order of their times. */
-static void request_range(struct view *view, struct table_request *r)
-{
-    const struct place *place = &view->camera.place;
-    const struct shown_event *one = stage_event(&view->stage, place->selected),
-                             *other = place->second.line ? stage_event(&view->stage, place->second)
-                                                         : NULL;
-    if (!one || !other || one->time_ns == other->time_ns)
-        return;
-    bool turned = other->time_ns < one->time_ns;
-    r->from = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? other->at : one->at};
-    r->to = (struct table_end){.is = TABLE_AT_EVENT, .event = turned ? one->at : other->at};
-    tabled_option(r, "coarse", "1");
-}
-
 static void request(struct view *view, struct table_request *r)
 {
     struct calls *c = calls_of(view);
-    request_range(view, r);
-    c->asked[0] = view->camera.place.selected;
-    c->asked[1] = view->camera.place.second;
-    if (c->shape != FLAT)
+    callrange_ask(&c->range, view, r);
+    if (c->shape == GRAPH)
+        tabled_option(r, "graph", "yes");
+    else if (c->shape != FLAT)
         r->flags |= TABLE_TREE;
-    if (c->by_thread) {
+    if (c->by_thread && c->shape != GRAPH) {
         g_free(r->by);
         r->by = g_strdup("thread");
     }
@@ -67,7 +55,9 @@ static void request(struct view *view, struct table_request *r)
 static GtkWidget *instead(struct view *view)
 {
     struct calls *c = calls_of(view);
-    return c->shape == BOXES ? boxed_widget(c->boxed) : NULL;
+    return c->shape == BOXES   ? boxed_widget(c->boxed)
+           : c->shape == GRAPH ? graphed_widget(c->graphed)
+                               : NULL;
 }
 
 static bool *keeps(struct view *view, const struct shown_table *t)
@@ -82,6 +72,8 @@ static void chosen(struct view *view, const struct shown_table *t, int row)
 {
     struct calls *c = calls_of(view);
     struct table_names names = {the_book(view), view->link.sites};
+    if (row >= (int)t->row_count)
+        row = -1; /* of a table that was there before */
     callmarks_take(&c->marks, &names, t, row);
     callmarks_mark(view, &c->marks);
 }
@@ -94,11 +86,15 @@ static void box_selected(struct view *view, int row)
     news_tell(&view->news, NEWS_HITS);
 }
 
+static bool is_drawn(const struct calls *c) { return c->shape == BOXES || c->shape == GRAPH; }
+
 static void select_row(struct view *view, int row)
 {
     struct calls *c = calls_of(view);
     if (c->shape == BOXES)
         boxed_select(c->boxed, row);
+    else if (c->shape == GRAPH)
+        graphed_select(c->graphed, row);
     else if (row >= 0)
         page_select(calls_of(view)->paged, row);
 }
@@ -113,40 +109,48 @@ static void select_wanted(struct view *view, const struct shown_table *t)
     if (c->function.address)
         row = callmarks_function(t, &names, c->function);
     else if (e && !c->by_thread)
-        row = callmarks_row(t, &names, e, c->shape != FLAT);
+        row = callmarks_row(t, &names, e, c->shape == TREE || c->shape == BOXES);
     c->function = (struct table_place){0};
     c->event = (struct ref){0};
     if (row < 0)
         return;
     select_row(view, row);
-    if (c->shape == BOXES) {
+    if (is_drawn(c)) {
         marked_clear(&view->marked);
         chosen(view, t, row);
         news_tell(&view->news, NEWS_HITS);
     }
 }
 
-static gboolean on_later(gpointer data)
+static void select_now(struct view *view)
 {
-    struct view *view = data;
     if (is_seen(view) && page_has_rows(calls_of(view)->paged))
         select_wanted(view, page_table(calls_of(view)->paged));
+}
+
+static gboolean on_later(gpointer data)
+{
+    calls_of(data)->later = 0;
+    select_now(data);
     return G_SOURCE_REMOVE;
+}
+
+/* Once the page shows it. */
+static void later(struct view *view, struct calls *c)
+{
+    if (!c->later)
+        c->later = g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
 }
 
 static void told(struct view *view, const struct shown_table *t)
 {
     struct calls *c = calls_of(view);
-    boxed_show(c->boxed, t);
+    if (c->shape == BOXES || !t->column_count)
+        boxed_show(c->boxed, t);
+    if (c->shape == GRAPH || !t->column_count)
+        graphed_show(c->graphed, t);
     if (c->event.line || c->function.address)
-        g_idle_add_full(G_PRIORITY_LOW, on_later, view, NULL);
-}
-
-static bool is_another_range(const struct view *view, const struct calls *c)
-{
-    const struct place *place = &view->camera.place;
-    return !ref_equal(c->asked[1], place->second) ||
-           (place->second.line && !ref_equal(c->asked[0], place->selected));
+        later(view, c);
 }
 
 static void take(struct view *view, enum news news)
@@ -156,12 +160,12 @@ static void take(struct view *view, enum news news)
         callmarks_mark(view, &c->marks);
         news_tell(&view->news, NEWS_HITS);
     }
-    if (news == NEWS_SELECTED && is_another_range(view, c))
+    if (news == NEWS_SELECTED && callrange_is_another(&c->range, view))
         page_ask(calls_of(view)->paged);
     if (news != NEWS_SELECTED || !view->camera.place.selected.line)
         return;
     c->event = view->camera.place.selected;
-    on_later(view);
+    select_now(view);
 }
 
 static void clear(struct view *view)
@@ -224,7 +228,7 @@ static void on_function(GSimpleAction *action, GVariant *function, gpointer data
                                    NULL);
     c->event = (struct ref){0};
     c->function = (struct table_place){process, *rest == ':' ? strtoull(rest + 1, NULL, 16) : 0};
-    on_later(data);
+    select_now(data);
 }
 
 static void on_searched(GtkSearchEntry *entry, gpointer data)
@@ -283,6 +287,8 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
     gtk_box_append(GTK_BOX(linked), shape_button("Functions", "flat", "Each function once"));
     gtk_box_append(GTK_BOX(linked),
                    shape_button("Tree", "tree", "Functions below those that called them"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Graph", "graph", "Who calls whom: boxes and arrows"));
     gtk_box_append(
         GTK_BOX(linked),
         shape_button("Boxes", "icicle", "The tree as boxes, as wide as what they took: an icicle"));
@@ -305,8 +311,11 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
 static void free_calls(gpointer data)
 {
     struct calls *c = data;
+    if (c->later)
+        g_source_remove(c->later);
     callmarks_free(&c->marks);
     g_object_unref(boxed_widget(c->boxed));
+    g_object_unref(graphed_widget(c->graphed));
     g_free(c->text);
     g_free(c);
 }
@@ -317,9 +326,9 @@ static GtkWidget *above(struct view *view)
 {
     struct calls *c = g_new0(struct calls, 1);
     GtkWidget *entry = gtk_search_entry_new();
-    c->view = view;
     c->text = g_strdup("");
     c->boxed = boxed_new(view, &ears);
+    c->graphed = graphed_new(view, box_selected);
     g_object_set_data_full(G_OBJECT(view->window), "calls", c, free_calls);
     add_actions(view, entry);
     return controls_new(view, entry);
@@ -332,9 +341,9 @@ static void made(struct view *view, struct paged *paged) { calls_of(view)->paged
 static bool select_box(struct view *view, int row)
 {
     struct calls *c = calls_of(view);
-    if (c->shape != BOXES)
+    if (!is_drawn(c))
         return false;
-    boxed_select(c->boxed, row);
+    select_row(view, row);
     box_selected(view, row);
     return true;
 }
@@ -344,7 +353,7 @@ static bool enter_box(struct view *view)
     struct calls *c = calls_of(view);
     if (c->shape == BOXES)
         boxed_enter(c->boxed);
-    return c->shape == BOXES;
+    return is_drawn(c);
 }
 
 static bool print_boxes(struct view *view, FILE *f)
@@ -352,16 +361,19 @@ static bool print_boxes(struct view *view, FILE *f)
     struct calls *c = calls_of(view);
     if (c->shape == BOXES)
         boxed_print(c->boxed, f);
-    return c->shape == BOXES;
+    else if (c->shape == GRAPH)
+        graphed_print(c->graphed, f);
+    return is_drawn(c);
 }
 
 static bool write_boxes(struct view *view, const struct page_options *o, const char *file,
                         const char **why)
 {
     struct calls *c = calls_of(view);
-    if (c->shape == BOXES)
-        *why = boxed_write(c->boxed, o, file);
-    return c->shape == BOXES;
+    if (is_drawn(c))
+        *why =
+            c->shape == BOXES ? boxed_write(c->boxed, o, file) : graphed_write(c->graphed, o, file);
+    return is_drawn(c);
 }
 
 const struct page page_calls = {

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define OPEN_MOST 10000u /* a table of more rows is shut at first: to open all takes seconds */
+
 struct grid {
     struct view *view;
     const struct grid_ears *ears;
@@ -151,6 +153,7 @@ void grid_show(struct grid *g, const struct shown_table *table)
     } else {
         g->columns.table = table;
         columns_make(&g->columns);
+        gtk_tree_list_model_set_autoexpand(g->tree, table->row_count <= OPEN_MOST);
         replace(g, rows);
     }
     g->quiet = false;

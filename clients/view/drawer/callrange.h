@@ -1,0 +1,18 @@
+/* The part of a run between two selected events, as a table is asked about it. */
+#ifndef CLIENTS_VIEW_DRAWER_CALLRANGE_H
+#define CLIENTS_VIEW_DRAWER_CALLRANGE_H
+
+#include "wire/table.h"
+
+struct view;
+
+struct callrange {
+    struct ref selected, second; /* when it was asked; line 0: none */
+};
+
+/* From one to the other in the order of their times, as near as is known; where there are not two, or they are not in the
+ * picture, the whole run. */
+void callrange_ask(struct callrange *range, struct view *view, struct table_request *request);
+bool callrange_is_another(const struct callrange *range, const struct view *view);
+
+#endif
