@@ -185,6 +185,48 @@ like "that is said" "$(poet source measured.poet --from 1ms)" "calls are summed 
 is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
     COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'
 
+# ---- what was inlined, and C++ ----
+cat >lock.h <<'C'
+#include <mutex>
+struct box {
+    std::mutex m;
+    long n = 0;
+    inline void add(long k)
+    {
+        std::lock_guard<std::mutex> hold(m);
+        n += k;
+    }
+};
+C
+cat >inlined.cc <<'C'
+#include "lock.h"
+#include <thread>
+box shared;
+template <class T> __attribute__((noinline)) void work(T k)
+{
+    shared.add(k); /* INLINED */
+}
+int main()
+{
+    std::thread a([] { for (int i = 0; i < 20; i++) work(1); });
+    std::thread b([] { for (int i = 0; i < 20; i++) work(2L); });
+    a.join();
+    b.join();
+}
+C
+poetcc++ -profile -O2 -g inlined.cc -o inlined -pthread
+POET_OUTPUT=inlined.poet ./inlined
+until_true finished inlined.poet
+poet source inlined.poet inlined.cc --json >inlined.json
+poet source inlined.poet lock.h --json >lock.json
+at=$(grep -n INLINED inlined.cc | cut -d: -f1)
+like "a lock that was inlined stands where its outermost call is, in that function" \
+    "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
+is "and nowhere else" "$(cells lock.json 'sum("ran_ns", @row) + sum("waited_ns", @row)')" 0
+is "around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here around to here)' } @row) > 1")" 1
+
+is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
+
 # ---- sources that are not as they were ----
 touch -d '+1 day' "$source"
 like "changed since" "$(poet source measured.poet)" "changed since the run"
