@@ -9,7 +9,7 @@
  * All times are counted by the clock of the head.  Nothing in it is trusted: indices may be wild, numbers may run back,
  * and all of it may change while it is read.
  *
- * A context is a function with the calls that led to it: a node of the thread's calling context tree (Ammons, Ball and
+ * A context is a function, the place that it was called from, and the calls that led to it: a node of the thread's calling context tree (Ammons, Ball and
  * Larus, Exploiting Hardware Performance Counters with Flow and Context Sensitive Profiling, PLDI 1997).  Context 0 is
  * the thread itself.  A context comes after its parent and keeps its number, its parent and its function for ever.
  *
@@ -27,7 +27,8 @@
 #include <stdint.h>
 
 #define REGION_MAGIC 0x47525450u /* "PTRG" */
-#define REGION_VERSION 1u
+#define REGION_VERSION 2u
+#define REGION_OLDEST 1u /* that can be read: there, every site is 0 */
 #define REGION_HEAD_BYTES 4096u
 #define REGION_FRAMES 16384u
 #define REGION_CONTEXTS 131072u
@@ -101,7 +102,7 @@ struct region_context {
     uint32_t first; /* itself, or of those of its function that land in themselves the first: whose
                      * `open` counts the frames of all of them */
     uint32_t spare_32;
-    uint64_t spare;
+    uint64_t site; /* where it was called from: an address in its caller; 0: not known */
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 

@@ -7,6 +7,7 @@
 #define TIMED 2u
 #define OPEN 4u
 #define MARKS_BITS 3
+#define SITED 4u /* with an enum region_scope: where it was called from is told */
 
 /* Seven bits a byte, the least first; the high bit: more follow. */
 static void put_number(struct out *out, uint64_t v)
@@ -70,14 +71,19 @@ static void put_is(struct out *out, const struct sums_context *c)
 {
     put_number(out, c->index ? c->index - c->is.parent : 0);
     put_number(out, c->index - c->is.lands);
-    put_number(out, c->is.scope);
+    put_number(out, c->is.scope | (c->is.site ? SITED : 0));
     put_number(out, c->is.function);
+    if (c->is.site)
+        put_number(out, c->is.site);
 }
 
 static bool get_is(struct in *in, uint32_t index, struct sums_is *is)
 {
     uint64_t parent = get_number(in), lands = get_number(in), scope = get_number(in);
+    bool sited = scope & SITED;
+    scope &= ~(uint64_t)SITED;
     is->function = get_number(in);
+    is->site = sited ? get_number(in) : 0;
     if (parent > index || (index && !parent) || lands > index || scope > SCOPE_OTHER)
         in_fail(in, "a context that cannot be");
     is->parent = index - (uint32_t)parent;

@@ -24,6 +24,7 @@ struct sums_is {
     uint32_t parent, lands;
     uint32_t scope; /* an enum region_scope */
     uint64_t function;
+    uint64_t site; /* where it is called from: an address in its parent; 0 not known */
 };
 
 struct sums_context {

@@ -41,7 +41,8 @@ const char *region_add(struct region **list, int fd, uint32_t thread)
     struct region_head *head = mmap(NULL, REGION_MAP_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
         return "a region that cannot be mapped";
-    if (head->magic != REGION_MAGIC || head->version != REGION_VERSION) {
+    if (head->magic != REGION_MAGIC || head->version < REGION_OLDEST ||
+        head->version > REGION_VERSION) {
         munmap(head, REGION_MAP_BYTES);
         return "a region without its magic number, or of another version";
     }
@@ -106,7 +107,8 @@ static void meet(struct region *region, struct region_seen *seen, uint32_t index
 {
     if (seen->known)
         return;
-    struct sums_is is = {LOOK(c->parent), LOOK(c->lands), LOOK(c->scope), LOOK(c->function)};
+    struct sums_is is = {LOOK(c->parent), LOOK(c->lands), LOOK(c->scope), LOOK(c->function),
+                         LOOK(c->site)};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
          bad_scope = is.scope > SCOPE_OTHER;
     is.parent = bad_parent ? 0 : is.parent;

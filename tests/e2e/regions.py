@@ -123,7 +123,7 @@ def name_of(scope, function, m):
 def show(thread, m):
     magic, version, code, clock, enter, leave = struct.unpack_from("<IIIIII", m, 0)
     count, depth, folded, deep, mismatched = struct.unpack_from("<IIQQQ", m, 64)
-    paths = []
+    paths, rows = [], {}
     for c in range(count):
         at = CONTEXTS_AT + 128 * c
         (parent, child, sibling, lands, function, scope, opened, calls, concurrent, real, least, most, own, own_least,
@@ -131,9 +131,13 @@ def show(thread, m):
         assert parent < c or c == 0, (c, parent)
         name = name_of(scope, function, m) if c else ""
         paths.append(("%s/%s%s" % (paths[parent], name, "" if lands == c else "*")) if c else "")
-        if calls:
-            print(thread, paths[c] or "/", calls, ended, concurrent, real, own, off, least if least < 2**64 - 1 else "-",
-                  most, opened)
+        if calls:  # of one function and caller, wherever it was called from
+            row = rows.setdefault(paths[c] or "/", [0] * 6 + [2**64 - 1, 0, 0])
+            sums = (calls, ended, concurrent, real, own, off)
+            row[:6] = [a + b for a, b in zip(row, sums)]
+            row[6:] = [min(row[6], least), max(row[7], most), row[8] + opened]
+    for path, row in rows.items():
+        print(thread, path, *("-" if n == 2**64 - 1 else n for n in row))
     print(thread, "numbers", folded, deep, mismatched, depth)
     print(thread, "rates", enter, leave)
     for shape, c in sorted(bore.get(thread, ())):

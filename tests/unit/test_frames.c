@@ -89,7 +89,7 @@ static void call(struct measured *m, struct model *o, unsigned function)
     count(o, path);
     o->stack[o->depth] = (o->depth ? o->stack[o->depth - 1] : 1u << 30) - 256;
     o->open[o->depth++] = function;
-    frames_enter(m, WANTED_COUNTS | WANTED_REAL, function << 20, SCOPE_FUNCTION,
+    frames_enter(m, WANTED_COUNTS | WANTED_REAL, function << 20, 0, SCOPE_FUNCTION,
                  o->stack[o->depth - 1]);
 }
 
@@ -201,7 +201,7 @@ static void what_is_too_deep_is_counted(void **state)
     struct measured *m = begin();
     uint64_t top = (uint64_t)1 << 40, n = REGION_FRAMES + 1000;
     for (uint64_t i = 0; i < n; i++)
-        frames_enter(m, WANTED_COUNTS, 1 << 20, SCOPE_FUNCTION, top - 256 * i);
+        frames_enter(m, WANTED_COUNTS, 1 << 20, 0, SCOPE_FUNCTION, top - 256 * i);
     assert_int_equal(atomic_load(&m->head->deep), 1001); /* the thread itself has a frame */
     for (uint64_t i = n; i-- > 0;)
         frames_exit(m, WANTED_COUNTS, 1 << 20, top - 256 * i);
@@ -212,13 +212,36 @@ static void what_is_too_deep_is_counted(void **state)
     end(m);
 }
 
+/* Each place that a function is called from has a context of its own; a recursive call lands in the outer one,
+ * wherever both were called from. */
+static void a_context_is_of_one_call_site(void **state)
+{
+    struct measured *m = begin();
+    uint64_t top = (uint64_t)1 << 40;
+    for (unsigned i = 0; i < 5; i++) {
+        frames_enter(m, WANTED_COUNTS, 1 << 20, i < 2 ? 0x77 : 0x99, SCOPE_FUNCTION, top);
+        frames_enter(m, WANTED_COUNTS, 1 << 20, 0x55, SCOPE_FUNCTION, top - 256);
+        frames_exit(m, WANTED_COUNTS, 1 << 20, top - 256);
+        frames_exit(m, WANTED_COUNTS, 1 << 20, top);
+    }
+    assert_int_equal(atomic_load(&m->head->contexts), 5);
+    for (uint32_t c = 1; c < 5; c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        assert_int_equal(is->site, is->parent ? 0x55 : c == 1 ? 0x77 : 0x99);
+        assert_int_equal(is->lands, is->parent ? is->parent : c);
+        assert_int_equal(is->first, is->parent ? c : 1);
+        assert_int_equal(sum_of(&is->calls), c < 3 ? 2 : 3);
+    }
+    end(m);
+}
+
 /* Where there is no more room for contexts, calls are counted below their caller as others. */
 static void what_finds_no_room_is_other(void **state)
 {
     struct measured *m = begin();
     uint64_t top = (uint64_t)1 << 40, n = REGION_CONTEXTS, calls = 0, others = 0;
     for (uint64_t f = 1; f <= n; f++) {
-        frames_enter(m, WANTED_COUNTS, f << 20, SCOPE_FUNCTION, top);
+        frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
         frames_exit(m, WANTED_COUNTS, f << 20, top);
     }
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
@@ -239,6 +262,7 @@ int main(void)
         cmocka_unit_test(calls_are_what_is_open),
         cmocka_unit_test(unseen_ends_come_out),
         cmocka_unit_test(what_is_too_deep_is_counted),
+        cmocka_unit_test(a_context_is_of_one_call_site),
         cmocka_unit_test(what_finds_no_room_is_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void tell_sums(struct live *live, uint32_t i)
     struct out out = {0};
     put_sums_head(&out, &(struct sums_head){.time_ns = 1000 + i, .enter_ps = 7});
     struct sums_context c = {.index = index,
-                             .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7},
+                             .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7, i % 3},
                              .calls = i,
                              .real_ns = 10 * i,
                              .least_ns = index,

@@ -10,12 +10,12 @@ static struct region_context *at(const struct measured *m, uint32_t context)
     return &contexts_of(m)[context];
 }
 
-static uint32_t search(const struct measured *m, uint32_t parent, uint64_t function, uint32_t scope,
-                       uint32_t most)
+static uint32_t search(const struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
+                       uint32_t scope, uint32_t most)
 {
     uint32_t c = __atomic_load_n(&at(m, parent)->child, __ATOMIC_RELAXED);
     for (; c && most--; c = at(m, c)->sibling)
-        if (at(m, c)->function == function && at(m, c)->scope == scope)
+        if (at(m, c)->function == function && at(m, c)->site == site && at(m, c)->scope == scope)
             return c;
     return 0;
 }
@@ -47,7 +47,8 @@ static uint32_t first_of(struct measured *m, uint32_t context)
 }
 
 /* 0: there is no more room.  A handler may make others meanwhile. */
-static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope)
+static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
+                     uint32_t scope)
 {
     uint32_t room = scope == SCOPE_OTHER ? REGION_CONTEXTS : REGION_CONTEXTS - OTHERS;
     if (atomic_load(&m->next) >= room)
@@ -58,6 +59,7 @@ static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uin
     struct region_context *new = at(m, c);
     new->parent = parent;
     new->function = function;
+    new->site = site;
     new->scope = scope;
     new->lands = scope == SCOPE_OTHER ? c : landing(m, c);
     new->first = new->lands == c ? first_of(m, c) : c;
@@ -78,18 +80,19 @@ static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uin
 static uint32_t other(struct measured *m, uint32_t parent)
 {
     sum_add(&m->head->folded, 1);
-    uint32_t c = search(m, parent, 0, SCOPE_OTHER, LOOKED_THROUGH);
-    c = c ? c : make(m, parent, 0, SCOPE_OTHER);
+    uint32_t c = search(m, parent, 0, 0, SCOPE_OTHER, LOOKED_THROUGH);
+    c = c ? c : make(m, parent, 0, 0, SCOPE_OTHER);
     return c ? c : parent;
 }
 
-uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope)
+uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
+                      uint32_t scope)
 {
     bool full = atomic_load(&m->next) >= REGION_CONTEXTS - OTHERS;
-    uint32_t c = search(m, parent, function, scope, full ? LOOKED_THROUGH : REGION_CONTEXTS);
-    c = c ? c : make(m, parent, function, scope);
+    uint32_t c = search(m, parent, function, site, scope, full ? LOOKED_THROUGH : REGION_CONTEXTS);
+    c = c ? c : make(m, parent, function, site, scope);
     if (!c)
         return other(m, parent);
-    atomic_store_explicit(context_known(m, parent, function), c, memory_order_relaxed);
+    atomic_store_explicit(context_known(m, parent, function, site), c, memory_order_relaxed);
     return c;
 }

@@ -74,10 +74,12 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
     sum_set(&f->began, now);
 }
 
-static inline __attribute__((always_inline)) uint32_t
-count_call(struct measured *m, const struct region_frame *up, uint64_t function, uint32_t scope)
+static inline __attribute__((always_inline)) uint32_t count_call(struct measured *m,
+                                                                 const struct region_frame *up,
+                                                                 uint64_t function, uint64_t site,
+                                                                 uint32_t scope)
 {
-    uint32_t c = context_of(m, up->lands, function, scope);
+    uint32_t c = context_of(m, up->lands, function, site, scope);
     struct region_context *to = &contexts_of(m)[c];
     sum_add(&to->calls, 1);
     if (!LIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) <= 1))
@@ -87,9 +89,9 @@ count_call(struct measured *m, const struct region_frame *up, uint64_t function,
 
 /* Too many are open: the call is counted, its time is its caller's. */
 static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t function,
-                                                 uint32_t scope)
+                                                 uint64_t site, uint32_t scope)
 {
-    uint32_t c = count_call(m, frames_top(m), function, scope);
+    uint32_t c = count_call(m, frames_top(m), function, site, scope);
     sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
     sum_add(&m->head->deep, 1);
     set_depth(m, frames_depth(m) + 1);
@@ -126,29 +128,30 @@ static inline __attribute__((always_inline)) void push(struct measured *m, uint3
 }
 
 static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32_t wanted,
-                                                      uint64_t function, uint32_t scope,
-                                                      uint64_t stack)
+                                                      uint64_t function, uint64_t site,
+                                                      uint32_t scope, uint64_t stack)
 {
     if (frames_top(m)->stack < stack - SLACK)
         leave_dead(m, stack);
     uint32_t depth = frames_depth(m);
     if (depth >= REGION_FRAMES)
-        enter_deep(m, function, scope);
+        enter_deep(m, function, site, scope);
     else
-        push(m, wanted, depth, count_call(m, frames_top(m), function, scope), function, stack);
+        push(m, wanted, depth, count_call(m, frames_top(m), function, site, scope), function,
+             stack);
 }
 
 /* What is not on the straight way is called last, so that nothing need be kept for it. */
-void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint32_t scope,
-                  uint64_t stack)
+void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64_t site,
+                  uint32_t scope, uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
     const struct region_frame *up = &frames_of(m)[depth - 1];
     if (LIKELY(depth < REGION_FRAMES && stack - SLACK <= up->stack &&
-               context_is_known(m, up->lands, function)))
-        push(m, wanted, depth, count_call(m, up, function, scope), function, stack);
+               context_is_known(m, up->lands, function, site)))
+        push(m, wanted, depth, count_call(m, up, function, site, scope), function, stack);
     else
-        enter_otherwise(m, wanted, function, scope, stack);
+        enter_otherwise(m, wanted, function, site, scope, stack);
 }
 
 void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_t function,

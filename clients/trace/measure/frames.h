@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A call of a function begins, or what else an enum region_scope says.  wanted: of WANTED_CALLS, not 0; stack: the
- * stack pointer, about. */
-void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint32_t scope,
-                  uint64_t stack);
+/* A call of a function begins, or what else an enum region_scope says.  wanted: of WANTED_CALLS, not 0; site: where
+ * it was called from, 0 not known; stack: the stack pointer, about. */
+void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64_t site,
+                  uint32_t scope, uint64_t stack);
 /* The innermost call of that function has ended; where none is open, that is counted. */
 void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack);
 /* The innermost part of that scope, likewise. */
@@ -31,29 +31,32 @@ bool frames_base_enter(struct measured *m, uint32_t wanted);
 void frames_base_leave(struct measured *m, uint64_t ran);
 
 /* The number of a context below another one, made if need be: the same is wanted again and again. */
-uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint32_t scope);
+uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
+                      uint32_t scope);
 
 static inline _Atomic uint32_t *context_known(struct measured *m, uint32_t parent,
-                                              uint64_t function)
+                                              uint64_t function, uint64_t site)
 {
-    return &m->known[((function >> 4) + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
+    return &m->known[((function >> 4) + site * 5 + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
 }
 
-static inline bool context_is_known(struct measured *m, uint32_t parent, uint64_t function)
+static inline bool context_is_known(struct measured *m, uint32_t parent, uint64_t function,
+                                    uint64_t site)
 {
     const struct region_context *is = &contexts_of(
-        m)[atomic_load_explicit(context_known(m, parent, function), memory_order_relaxed)];
-    return is->function == function && is->parent == parent;
+        m)[atomic_load_explicit(context_known(m, parent, function, site), memory_order_relaxed)];
+    return is->function == function && is->site == site && is->parent == parent;
 }
 
 static inline uint32_t context_of(struct measured *m, uint32_t parent, uint64_t function,
-                                  uint32_t scope)
+                                  uint64_t site, uint32_t scope)
 {
-    uint32_t c = atomic_load_explicit(context_known(m, parent, function), memory_order_relaxed);
+    uint32_t c =
+        atomic_load_explicit(context_known(m, parent, function, site), memory_order_relaxed);
     const struct region_context *is = &contexts_of(m)[c];
-    if (LIKELY(is->function == function && is->parent == parent))
+    if (LIKELY(is->function == function && is->site == site && is->parent == parent))
         return c; /* not the thread itself, which has no function; and no two scopes have the same ones */
-    return context_find(m, parent, function, scope);
+    return context_find(m, parent, function, site, scope);
 }
 
 /* The gap rule: between two looks at a clock a thread was off its processor for no longer than was between them.

@@ -58,7 +58,8 @@ OUT_OF_LINE void enter_otherwise(void *function, void *site, uint64_t stack)
         others_enter(function, site);
     struct measured *m = mine(&wanted);
     if (m)
-        frames_enter(m, wanted, (uint64_t)(uintptr_t)function, SCOPE_FUNCTION, stack);
+        frames_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+                     SCOPE_FUNCTION, stack);
 }
 
 __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
@@ -73,7 +74,8 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
     if (LIKELY(!wanted))
         return;
     if (LIKELY(t->measured != NULL))
-        frames_enter(t->measured, wanted, (uint64_t)(uintptr_t)function, SCOPE_FUNCTION, STACK);
+        frames_enter(t->measured, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+                     SCOPE_FUNCTION, STACK);
     else
         enter_otherwise(function, site, STACK);
 }
@@ -102,7 +104,8 @@ void poet_scope(const char *name)
     uint32_t wanted;
     struct measured *m = name ? mine(&wanted) : NULL;
     if (m)
-        frames_enter(m, wanted, (uint64_t)(uintptr_t)name, SCOPE_NAMED, STACK);
+        frames_enter(m, wanted, (uint64_t)(uintptr_t)name,
+                     (uint64_t)(uintptr_t)__builtin_return_address(0), SCOPE_NAMED, STACK);
 }
 
 void poet_scope_end(void)
@@ -120,7 +123,7 @@ void hooks_wait(struct thread *t, uint32_t type)
     uint32_t wanted;
     struct measured *m = hooks_measured(t, &wanted);
     if (m)
-        frames_enter(m, wanted, type, SCOPE_WAITED, STACK);
+        frames_enter(m, wanted, type, 0, SCOPE_WAITED, STACK);
     t->waiting++;
     atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
 }

@@ -17,7 +17,7 @@ struct strand_calls {
     uint32_t count, room;
     uint32_t serial; /* of the region in which they were */
     struct kept {
-        uint64_t function, stack;
+        uint64_t function, site, stack;
         uint32_t context, scope;
     } calls[];
 };
@@ -53,8 +53,8 @@ static void keep(const struct measured *m, const struct region_frame *base,
     for (const struct region_frame *f = base + 1; f <= frames_top(m); f++) {
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         if (kept->count < kept->room)
-            kept->calls[kept->count++] =
-                (struct kept){f->function, f->stack, c, contexts_of(m)[c].scope};
+            kept->calls[kept->count++] = (struct kept){f->function, contexts_of(m)[c].site,
+                                                       f->stack, c, contexts_of(m)[c].scope};
     }
 }
 
@@ -85,13 +85,14 @@ void strand_enter(struct thread *t, struct strand_calls *kept)
     for (uint32_t i = 0; kept && i < kept->count; i++) {
         const struct kept *call = &kept->calls[i];
         if (frames_depth(m) == first)
-            frames_enter(m, wanted, call->function, call->scope, call->stack);
+            frames_enter(m, wanted, call->function, call->site, call->scope, call->stack);
         else if (kept->serial == m->serial)
             frames_go_on(m, wanted, call->context, call->function, call->stack);
         else
-            frames_go_on(m, wanted,
-                         context_of(m, frames_top(m)->lands, call->function, call->scope),
-                         call->function, call->stack);
+            frames_go_on(
+                m, wanted,
+                context_of(m, frames_top(m)->lands, call->function, call->site, call->scope),
+                call->function, call->stack);
     }
 }
 
