@@ -171,7 +171,7 @@ static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
     if (is_within(from, to))
         return line_of(*file, from->line, to->line,
                        from->line == to->line && to->address <= from->address
-                           ? memory_copied("from here around to here")
+                           ? memory_copied("from here to here again")
                            : NULL,
                        from->function);
     if (to->line)

@@ -142,6 +142,10 @@ like "and says so" "$(poet source plain.poet)" "no thread measured its calls: co
 at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }
 between "extra took what it says itself" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
 is "and did not wait" "$(at EXTRA waited_ns)" 0
+is "it was called on two lines, once each" "$(at FIRST calls) $(at SECOND calls)" "1 1"
+between "where it took as long as there was measured" "$(($(at FIRST total_ns) + $(at SECOND total_ns)))" "$in_extra" "$at_extra"
+is "and all of that itself" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))" "$(at EXTRA self_ns)"
+between "a call that waited is at its line, and all its time" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
 between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
 is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
     "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^fast \(.*:$(line BARRIER)\)/ } @row)")"
@@ -223,7 +227,7 @@ at=$(grep -n INLINED inlined.cc | cut -d: -f1)
 like "a lock that was inlined stands where its outermost call is, in that function" \
     "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
 is "and nowhere else" "$(cells lock.json 'sum("ran_ns", @row) + sum("waited_ns", @row)')" 0
-is "around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here around to here)' } @row) > 1")" 1
+is "what went around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
 
 is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
 
