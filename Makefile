@@ -116,14 +116,16 @@ $(B)/lib/poet/libpoet-omp.so: $(patsubst %.c,$(B)/pic/%.o,$(OMP)) $(B)/lib/libpo
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
-# It stands before the allocator: what it calls must not become calls of that.
+# It stands before the allocator: what it calls must not become calls of that.  Each is short and often made: they
+# are optimised together, where the compiler can do that.
+HEAP_FLAGS = $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-flto=auto) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
 $(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c
 	$(call step,PIC,$<)
-	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
+	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin $(HEAP_FLAGS) -fno-plt -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
 
 $(B)/lib/poet/libpoet-memory.so: $(patsubst %.c,$(B)/pic/%.o,$(HEAP)) $(B)/lib/libpoet.so
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+	$(Q)$(CC) $(SANITIZE) $(HEAP_FLAGS) -fPIC -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
 $(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)

@@ -21,6 +21,7 @@
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define WELCOME_REGIONS 2u /* and it may hand over regions (wire/region.h) */
+#define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

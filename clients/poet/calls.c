@@ -166,7 +166,9 @@ static const struct argp argp = {
         "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
         "all took themselves and what is unaccounted, outside of all functions, add up to the "
         "lives of the threads.  A row stands for a function (--by function), a path of calls "
-        "(--by path, --tree), or a thread and its functions (--by thread).",
+        "(--by path, --tree), or a thread and its functions (--by thread).  With --tree -o FILE.pdf "
+        "the tree is drawn as boxes, each as wide as what it took.  Of a part of the run (--from, "
+        "--to) it says what was added between two times at which sums were kept.",
     .children = tables_children};
 
 const struct command command_calls = {.name = "calls",

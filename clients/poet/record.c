@@ -50,6 +50,39 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
+static const char *const meters[] = {"memory",    "calls", "calls=counts", "calls=real",
+                                     "calls=cpu", "usage", "states"};
+
+static bool is_meter(const char *word, size_t size, const char *meter)
+{
+    return strlen(meter) == size && strncmp(word, meter, size) == 0;
+}
+
+/* Where the first word of a list stands that is none; NULL: all are. */
+static const char *unknown_meter(const char *list)
+{
+    for (size_t size;; list += size + 1) {
+        bool known = false;
+        size = strcspn(list, ",");
+        for (size_t i = 0; i < sizeof meters / sizeof *meters; i++)
+            known |= is_meter(list, size, meters[i]);
+        if (!known)
+            return list;
+        if (!list[size])
+            return NULL;
+    }
+}
+
+static bool has_memory(const char *list)
+{
+    for (size_t size; list && *list; list += size + (list[size] == ',')) {
+        size = strcspn(list, ",");
+        if (is_meter(list, size, "memory"))
+            return true;
+    }
+    return false;
+}
+
 static void set_environment(const struct recording *o, const struct loadable *loadable,
                             const char *library, char *const *arguments)
 {
@@ -60,8 +93,9 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     directory_of(library, directory, sizeof directory);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
-    if (o->meters) {
+    if (o->meters)
         setenv("POET_METERS", o->meters, 1);
+    if (has_memory(o->meters)) {
         used += (size_t)snprintf(preload + used, sizeof preload - used,
                                  " %s/poet/libpoet-memory.so", directory);
         used = used < sizeof preload ? used : sizeof preload - 1;
@@ -241,8 +275,12 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (o.meters && strcmp(o.meters, "memory") != 0)
-        return command_usage(command, "--meters %s: memory is all that there is", o.meters);
+    const char *unknown = o.meters ? unknown_meter(o.meters) : NULL;
+    if (unknown)
+        return command_usage(
+            command,
+            "--meters %s: there are memory, calls (calls=counts, =real, =cpu), usage and states",
+            unknown);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -253,7 +291,7 @@ static int run(const struct command *command, int argc, char **argv)
         if (!o.force)
             return EXIT_FAILED;
     }
-    if (o.meters && *loadable.sanitizers) {
+    if (has_memory(o.meters) && *loadable.sanitizers) {
         command_fail(command, "%s: a sanitizer follows its memory: it is not counted", argv[0]);
         o.meters = NULL;
     }

@@ -20,6 +20,7 @@ enum {
     OPTION_SORT,
     OPTION_TOP,
     OPTION_TREE,
+    OPTION_WIDTH_OF,
     OPTION_CSV,
     OPTION_CHART,
     OPTION_AGAINST,
@@ -42,7 +43,11 @@ static const struct argp_option options[] = {
      3},
     {"sort", OPTION_SORT, "COLUMN", 0, "by a column, what is most first; -COLUMN: the least", 3},
     {"top", OPTION_TOP, "N", 0, "the first N rows, and what belongs to them", 3},
-    {"tree", OPTION_TREE, NULL, 0, "as a tree, where there is one", 3},
+    {"tree", OPTION_TREE, NULL, 0,
+     "as a tree, where there is one; of calls, waits and memory with -o as a picture of boxes, one below the other",
+     3},
+    {"width-of", OPTION_WIDTH_OF, "COLUMN", 0,
+     "such boxes as wide as this column says; default: total, waited or bytes", 3},
     {"against", OPTION_AGAINST, "SOURCE", 0,
      "the difference to another run beside each number, and how much that is of it", 3},
     {NULL, 0, NULL, 0, "How it is written:", 4},
@@ -51,7 +56,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
     {"chart", OPTION_CHART, "KIND", 0,
      "instead: a row each thread along time: transitions, its states; gantt (or overview), whether it "
-     "was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in a file; with -o as a picture, else in letters",
+     "was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in a file; of calls, waits and memory: icicle, a tree of boxes; with -o as a picture, else in letters",
      4},
     {"grey", 'g', NULL, 0, "a picture without colour", 4},
     {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},
@@ -125,6 +130,9 @@ static error_t take_what(struct tables *o, int key, char *value)
         return 0;
     case OPTION_AGAINST:
         o->against = value;
+        return 0;
+    case OPTION_WIDTH_OF:
+        o->width_of = value;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -10,7 +10,7 @@
 
 struct tables {
     const struct command *command;
-    const char *by, *lines, *columns, *sort, *against, *file, *chart;
+    const char *by, *lines, *columns, *sort, *against, *file, *chart, *width_of;
     struct table_end from, to;
     struct ref past_of;
     unsigned top;

@@ -8,6 +8,7 @@
 #include "clients/poet/paper.h"
 #include "clients/poet/tableforms.h"
 #include "clients/poet/tables.h"
+#include "clients/poet/treechart.h"
 #include "clients/source/against.h"
 #include "config/values.h"
 #include "memory/memory.h"
@@ -150,7 +151,7 @@ static int judge(const struct tables *o, const struct shown_table *t)
     if (t->problem)
         return command_usage(o->command, "%s", t->problem);
     if (o->sort && table_find(t, o->sort) == t->column_count)
-        return no_column(o, t, "--sort", o->sort);
+        return no_column(o, t, o->sort == o->width_of ? "--width-of" : "--sort", o->sort);
     return EXIT_DONE;
 }
 
@@ -402,11 +403,25 @@ static int run_bars(const struct tables *o, struct subject *subject,
     struct tables_section most = *section;
     struct shown_table table = {0};
     if (strcmp(o->chart, "bars") != 0)
-        return command_usage(o->command, "--chart %s: bars", o->chart);
+        return command_usage(o->command, "--chart %s: bars or icicle", o->chart);
     most.top = o->top ? o->top : 20;
     int status = tables_ask(o, &most, subject, &table);
     if (status == EXIT_DONE)
         status = barchart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
+static int run_tree(const struct tables *o, struct subject *subject,
+                    const struct tables_section *section)
+{
+    struct tables tree = treechart_tables(o);
+    struct shown_table table = {0};
+    if (!treechart_form(o))
+        return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
+    int status = tables_ask(&tree, section, subject, &table);
+    if (status == EXIT_DONE)
+        status = treechart_write(o, subject, &table);
     shown_table_free(&table);
     return status;
 }
@@ -429,11 +444,14 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
+    if (treechart_wanted(o, sections, count))
+        return run_tree(o, subject, sections);
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
-        return command_usage(o->command,
-                             "--chart: there are charts of poet states, waits and path");
+        return command_usage(
+            o->command, "--chart: there are charts of poet states, waits and path, and icicles "
+                        "of calls, waits and memory");
     if (o->chart)
         return run_chart(o, subject, sections->what);
     if (w.form == FORMS)

@@ -40,6 +40,7 @@
 #include "clients/view/preferences.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
+#include "clients/view/savepage.h"
 #include "clients/view/saving.h"
 #include "clients/view/share.h"
 #include "clients/view/shortcuts.h"
@@ -134,6 +135,16 @@ static bool is_tints(const struct view *v) { return v->settings.tints; }
 static void do_states(struct view *v) { drawer_open(v, "states"); }
 static void do_waits(struct view *v) { drawer_open(v, "waits"); }
 static void do_path(struct view *v) { drawer_open(v, "path"); }
+static void do_calls(struct view *v) { drawer_open(v, "calls"); }
+
+/* What has the focus. */
+static void do_save(struct view *v)
+{
+    if (savepage_can(v))
+        savepage_ask(v);
+    else
+        saving_ask(v);
+}
 static void do_source(struct view *v) { drawer_open(v, "source"); }
 
 /* In the source, where that has the focus. */
@@ -362,12 +373,13 @@ static const struct action actions[] = {
     {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
     {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
     {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
+    {"Window", "show-calls", "Drawer: Calls", "<Alt>c", do_calls, NULL},
     {"Window", "show-source", "Drawer: Source", "<Alt>o", do_source, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
-    {"File", "save", "Save the diagram…", "<Control>s", saving_ask, NULL},
+    {"File", "save", "Save the diagram, or the drawer's page…", "<Control>s", do_save, NULL},
     {"File", "share", "Share as web page…", "", share_page, NULL},
     {"File", "save-trace", "Save the trace…", "<Control><Shift>s", fetch_trace, NULL},
     {"File", "save-view", "Save the view…", "", views_save, NULL},

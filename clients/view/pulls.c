@@ -7,6 +7,7 @@
 #include "clients/view/picture/reason.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/tint.h"
+#include "clients/view/savepage.h"
 #include "clients/view/picture/view.h"
 
 #include <stdio.h>
@@ -83,6 +84,8 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
         page_enter(drawer_page(view));
     else if (strcmp(what, "table") == 0)
         write_table(view, given);
+    else if (strcmp(what, "save-page") == 0)
+        savepage_to(view, given);
     else if (strcmp(what, "marks") == 0)
         write_marks(view, given);
     else if (strcmp(what, "overlay") == 0)

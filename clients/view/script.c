@@ -12,6 +12,7 @@
  *   enter SHARE            goes in there: to the marks at this share of the width
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
+ *   save-page FILE         saves the drawer's page
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until the first frame in which the event

@@ -21,6 +21,8 @@ bool session_sums(struct session *session, uint32_t code, const uint8_t *body, s
 {
     struct context_thread *thread = contexts_thread(&session->run->contexts, session->number, code);
     bool good = contexts_take(thread, body, size, error);
+    if (good)
+        contexts_keep(&session->run->contexts, thread, body, size);
     name(session, thread);
     session->run->generation++;
     return good;

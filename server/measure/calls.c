@@ -103,7 +103,8 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         sums.cpu_least_ns = (int64_t)s->own_least_ns;
         sums.cpu_most_ns = (int64_t)s->own_most_ns;
     }
-    sums.timed = ended || s->open_real_ns || s->own_ns || s->open_own_ns || s->open_last_ns;
+    sums.timed = ended || s->real_ns || s->off_ns || s->open_real_ns || s->own_ns ||
+                 s->open_own_ns || s->open_last_ns;
     sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
     return sums;
 }

@@ -59,7 +59,27 @@ bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t si
     return !in.error;
 }
 
+void contexts_keep(struct contexts *all, struct context_thread *thread, const uint8_t *body,
+                   size_t size)
+{
+    earlier_keep(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
+}
+
 /* ---- telling it again ---- */
+
+static void save_kept(struct context_thread *thread,
+                      void (*save)(void *user, const struct context_thread *thread,
+                                   const struct out *body),
+                      void *user)
+{
+    struct earlier *e = &thread->earlier;
+    for (; e->saved < e->count; e->saved++) {
+        struct out body = {.data = e->items[e->saved].data, .size = e->items[e->saved].size};
+        save(user, thread, &body);
+    }
+    for (size_t i = 0; !e->full && e->count && i < thread->count; i++)
+        thread->items[i].unsaved = false;
+}
 
 /* Of those from *from on; false: there are no more. */
 static bool put_some(struct context_thread *thread, size_t *from, struct out *body)
@@ -86,6 +106,7 @@ void contexts_save(struct contexts *all,
     for (uint32_t i = 0; i < all->count; i++) {
         struct context_thread *thread = &all->threads[i];
         struct out body = {0};
+        save_kept(thread, save, user);
         for (size_t from = 0; thread->unsaved && put_some(thread, &from, &body);) {
             save(user, thread, &body);
             body.size = 0;
@@ -110,8 +131,10 @@ const struct context_thread *contexts_of_line(const struct contexts *all, uint32
 
 void contexts_free(struct contexts *all)
 {
-    for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t i = 0; i < all->count; i++) {
         free(all->threads[i].items);
+        earlier_free(&all->threads[i].earlier);
+    }
     free(all->threads);
     map_free(&all->index);
     map_free(&all->lines);

@@ -1,11 +1,12 @@
 /* What the threads of a run have measured of their calls, as far as it was told (wire/sums.h): each one's tree of calling
  * contexts, with sums from its begin up to when it was read last.
  *
- * Sums have no times in between: what is told later takes the place of what was told before.  Not thread-safe. */
+ * What is told later takes the place of what was told before, which is kept as it came (earlier.h).  Not thread-safe. */
 #ifndef SERVER_MEASURE_CONTEXTS_H
 #define SERVER_MEASURE_CONTEXTS_H
 
 #include "memory/map.h"
+#include "server/measure/earlier.h"
 #include "wire/sums.h"
 
 struct context {
@@ -22,6 +23,7 @@ struct context_thread {
     struct sums_head head;
     struct context *items; /* by their numbers: a parent comes before what is called in it */
     size_t count, room;
+    struct earlier earlier; /* as it was told before */
     bool unsaved;
 };
 
@@ -34,6 +36,7 @@ struct contexts {
     struct map lines; /* line -> 1 + index */
     bool wanted; /* whoever reads regions is to do it now; he takes it back */
     uint64_t taken; /* how often he did so */
+    size_t earlier_bytes; /* of what is kept of all threads */
 };
 
 /* The thread, made on first use; until the next one is made. */
@@ -44,7 +47,10 @@ const struct context_thread *contexts_of_line(const struct contexts *all, uint32
 /* Takes the body of a SUMS; false with *why: it cannot be believed. */
 bool contexts_take(struct context_thread *thread, const uint8_t *body, size_t size,
                    const char **why);
-/* Tells all that has changed since it was told last, in bodies of SUMS. */
+/* Keeps such a body that was taken. */
+void contexts_keep(struct contexts *all, struct context_thread *thread, const uint8_t *body,
+                   size_t size);
+/* Tells all that has changed since it was told last, in bodies of SUMS: those that were kept; else the newest sums. */
 void contexts_save(struct contexts *all,
                    void (*save)(void *user, const struct context_thread *thread,
                                 const struct out *body),

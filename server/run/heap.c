@@ -4,8 +4,20 @@
 #include "memory/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum kind { PROCESS, TAKEN, WRONG };
+enum kind { PROCESS, TAKEN, WRONG, NODES };
+
+struct node {
+    uint64_t site;
+    uint32_t parent;
+};
+
+/* Those of a process, by their numbers. */
+struct nodes {
+    struct node *items;
+    size_t count, room;
+};
 
 struct heap {
     struct heap_process *processes;
@@ -14,6 +26,12 @@ struct heap {
     size_t taken_count, taken_room;
     struct heap_wrong *wrong;
     size_t wrong_count, wrong_room;
+    struct nodes *nodes;
+    size_t nodes_count, nodes_room;
+    struct heap_left *blocks;
+    size_t block_count, block_room;
+    bool wants_blocks;
+    uint64_t blocks_came;
     struct map at; /* process, kind and number -> 1 + index */
 };
 
@@ -24,6 +42,10 @@ void heap_free(struct heap *heap)
     free(heap->processes);
     free(heap->taken);
     free(heap->wrong);
+    for (size_t i = 0; i < heap->nodes_count; i++)
+        free(heap->nodes[i].items);
+    free(heap->nodes);
+    free(heap->blocks);
     map_free(&heap->at);
     free(heap);
 }
@@ -50,11 +72,17 @@ static size_t index_of(struct heap *heap, uint32_t process, enum kind kind, uint
 void heap_told(struct run *run, const struct heap_process *told)
 {
     struct heap *h = heap_of(run);
+    struct heap_process now = *told;
     size_t i = index_of(h, told->process, PROCESS, 0, h->process_count);
     if (i == h->process_count)
         h->processes =
             grow(h->processes, &h->process_room, ++h->process_count, sizeof *h->processes);
-    h->processes[i] = *told;
+    else {
+        now.has_blocks = h->processes[i].has_blocks;
+        now.blocks_ns = h->processes[i].blocks_ns;
+        now.blocks_left = h->processes[i].blocks_left;
+    }
+    h->processes[i] = now;
 }
 
 bool heap_add(struct run *run, uint32_t number, const struct heap_taken *taken)
@@ -80,6 +108,100 @@ bool heap_add_wrong(struct run *run, uint32_t number, const struct heap_wrong *w
     h->wrong[i] = *wrong;
     return true;
 }
+
+bool heap_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
+                   uint32_t parent)
+{
+    struct heap *h = heap_of(run);
+    if (number < HEAP_NODE_FIRST || number >= HEAP_NODES || parent >= number)
+        return false;
+    size_t i = index_of(h, process, NODES, 0, h->nodes_count);
+    if (i == h->nodes_count) {
+        h->nodes = grow(h->nodes, &h->nodes_room, ++h->nodes_count, sizeof *h->nodes);
+        h->nodes[i] = (struct nodes){0};
+    }
+    struct nodes *n = &h->nodes[i];
+    if (number >= n->count) {
+        n->items = grow(n->items, &n->room, number + 1, sizeof *n->items);
+        memset(n->items + n->count, 0, (number + 1 - n->count) * sizeof *n->items);
+        n->count = number + 1;
+    }
+    n->items[number] = (struct node){site, parent};
+    return true;
+}
+
+void heap_begin_blocks(struct run *run, uint32_t process, int64_t at_ns, uint64_t left)
+{
+    struct heap *h = heap_of(run);
+    size_t kept = 0;
+    for (size_t i = 0; i < h->block_count; i++)
+        if (h->blocks[i].process != process)
+            h->blocks[kept++] = h->blocks[i];
+    h->block_count = kept;
+    h->blocks_came++;
+    uintptr_t known = (uintptr_t)map_get(&h->at, process, (uint64_t)PROCESS << 32);
+    if (!known)
+        return;
+    h->processes[known - 1].has_blocks = true;
+    h->processes[known - 1].blocks_ns = at_ns;
+    h->processes[known - 1].blocks_left = left;
+}
+
+bool heap_add_block(struct run *run, const struct heap_left *block)
+{
+    struct heap *h = heap_of(run);
+    if (h->block_count >= 16 * (size_t)HEAP_BLOCKS_TOLD)
+        return false;
+    h->blocks = grow(h->blocks, &h->block_room, h->block_count + 1, sizeof *h->blocks);
+    h->blocks[h->block_count++] = *block;
+    return true;
+}
+
+static uintptr_t known(const struct run *run, uint32_t process, enum kind kind, uint32_t number)
+{
+    return run->heap ? (uintptr_t)map_get(&run->heap->at, process, (uint64_t)kind << 32 | number)
+                     : 0;
+}
+
+const struct heap_process *heap_process_of(const struct run *run, uint32_t process)
+{
+    uintptr_t i = known(run, process, PROCESS, 0);
+    return i ? &run->heap->processes[i - 1] : NULL;
+}
+
+const struct heap_taken *heap_numbered(const struct run *run, uint32_t process, uint32_t number)
+{
+    uintptr_t i = known(run, process, TAKEN, number);
+    return i ? &run->heap->taken[i - 1] : NULL;
+}
+
+uint64_t heap_site(const struct run *run, uint32_t process, uint32_t node, uint32_t *parent)
+{
+    uintptr_t i = known(run, process, NODES, 0);
+    const struct nodes *n = i ? &run->heap->nodes[i - 1] : NULL;
+    *parent = 0;
+    if (!n || node < HEAP_NODE_FIRST || node >= n->count || !n->items[node].parent)
+        return 0;
+    *parent = n->items[node].parent;
+    return n->items[node].site;
+}
+
+size_t heap_block_count(const struct run *run) { return run->heap ? run->heap->block_count : 0; }
+
+const struct heap_left *heap_block_at(const struct run *run, size_t i)
+{
+    return &run->heap->blocks[i];
+}
+
+bool *heap_wants_blocks(struct run *run) { return &heap_of(run)->wants_blocks; }
+
+void heap_no_blocks(struct run *run)
+{
+    heap_of(run)->blocks_came++;
+    heap_of(run)->wants_blocks = false;
+}
+
+uint64_t heap_blocks_came(const struct run *run) { return run->heap ? run->heap->blocks_came : 0; }
 
 size_t heap_process_count(const struct run *run)
 {

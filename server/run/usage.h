@@ -17,7 +17,7 @@ struct usage_point {
 
 struct usage_series {
     uint32_t process, thread; /* the thread's line; 0: the whole process */
-    uint8_t meter;
+    uint16_t meter; /* an enum usage_meter, or HEAP_METER_* (wire/heap.h) */
     bool exact; /* the last point is what the process or thread said at its end */
     uint64_t samples; /* that were taken in all */
     uint64_t most, least;

@@ -13,138 +13,288 @@
 
 static void *heap_new(void)
 {
-    void *h =
-        mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *h = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(h != MAP_FAILED);
-    blocks_begin(h);
+    blocks_begin(h, 1000);
     return h;
 }
 
-static const struct heap_sum *sum_of(void *heap, uint64_t site, uint32_t thread)
+static const struct heap_sum *sum_of(void *heap, uint32_t node, uint32_t thread)
 {
     const struct heap_sum *sums = (const void *)((char *)heap + HEAP_SUMS_AT);
     const struct heap_head *head = heap;
     for (uint32_t i = 1; i < head->sums; i++)
-        if (sums[i].site == site && sums[i].thread == thread)
+        if (sums[i].node == node && sums[i].thread == thread)
             return &sums[i];
     return NULL;
 }
 
-#define MOST 5000u
-#define SITES 7u
-#define ROUNDS 50000u
+static uint64_t left(const struct heap_sum *s) { return s->blocks - s->freed - s->elsewhere; }
+
+/* ---- random operations by four threads, who count for themselves ---- */
+
+#define THREADS 4u
+#define MOST 5000u /* blocks that all of them share */
+#define NODES 7u
+#define ROUNDS 250000u
+
+struct count {
+    uint64_t blocks, bytes, freed, freed_bytes, elsewhere, elsewhere_bytes;
+};
+
+static struct {
+    pthread_mutex_t mutex;
+    void *block;
+    size_t bytes;
+    uint32_t by, node;
+} shared[MOST];
 
 struct worker {
     void *heap;
-    uint32_t thread;
-    uint64_t blocks[SITES], bytes[SITES], freed[SITES], freed_bytes[SITES];
-    struct {
-        void *block;
-        size_t bytes;
-        uint32_t site;
-    } has[MOST];
+    uint32_t thread, nodes[NODES];
+    struct count of[THREADS][NODES]; /* what it did to whose blocks */
 };
+
+static void give(struct worker *w, struct heap_mine *mine, uint32_t k)
+{
+    struct count *c = &w->of[shared[k].by - 1][shared[k].node];
+    struct heap_was was;
+    assert_true(
+        blocks_given(w->heap, mine, w->thread, 1, shared[k].block, HEAP_MALLOC, false, &was));
+    *(shared[k].by == w->thread ? &c->freed : &c->elsewhere) += 1;
+    *(shared[k].by == w->thread ? &c->freed_bytes : &c->elsewhere_bytes) += shared[k].bytes;
+    free(shared[k].block);
+    shared[k].block = NULL;
+}
+
+static void take(struct worker *w, struct heap_mine *mine, uint32_t k, size_t bytes, uint32_t node)
+{
+    struct heap_caller by = {.thread = w->thread, .node = w->nodes[node], .now_ns = 1000};
+    shared[k].block = malloc(bytes);
+    shared[k].bytes = bytes;
+    shared[k].by = w->thread;
+    shared[k].node = node;
+    blocks_taken(w->heap, mine, &by, shared[k].block, bytes, bytes + 8, HEAP_MALLOC);
+    w->of[w->thread - 1][node].blocks++;
+    w->of[w->thread - 1][node].bytes += bytes;
+}
 
 static void *work(void *argument)
 {
     struct worker *w = argument;
+    struct heap_mine *mine = calloc(1, sizeof *mine);
     unsigned seed = w->thread;
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        uint32_t k = (uint32_t)rand_r(&seed) % MOST, site = (uint32_t)rand_r(&seed) % SITES;
-        struct heap_caller by = {.site = 1000 + site, .thread = w->thread};
-        if (w->has[k].block) {
-            blocks_given(w->heap, w->has[k].block, &by);
-            w->freed[w->has[k].site]++;
-            w->freed_bytes[w->has[k].site] += w->has[k].bytes;
-            free(w->has[k].block);
-            w->has[k].block = NULL;
-            continue;
-        }
-        w->has[k].bytes = (size_t)rand_r(&seed) % 200 + 1;
-        w->has[k].site = site;
-        w->has[k].block = malloc(w->has[k].bytes);
-        blocks_taken(w->heap, w->has[k].block, w->has[k].bytes, w->has[k].bytes + 8, &by);
-        w->blocks[site]++;
-        w->bytes[site] += w->has[k].bytes;
+        uint32_t k = (uint32_t)rand_r(&seed) % MOST;
+        size_t bytes = (size_t)rand_r(&seed) % 200 + 1;
+        pthread_mutex_lock(&shared[k].mutex);
+        if (shared[k].block)
+            give(w, mine, k);
+        else
+            take(w, mine, k, bytes, (uint32_t)rand_r(&seed) % NODES);
+        pthread_mutex_unlock(&shared[k].mutex);
     }
+    free(mine);
     return NULL;
+}
+
+static void compare(void *heap, struct worker *workers, uint32_t by, uint32_t node)
+{
+    const struct heap_sum *s = sum_of(heap, workers[0].nodes[node], by + 1);
+    struct count all = {0};
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const struct count *c = &workers[i].of[by][node];
+        all.blocks += c->blocks;
+        all.bytes += c->bytes;
+        all.freed += c->freed;
+        all.freed_bytes += c->freed_bytes;
+        all.elsewhere += c->elsewhere;
+        all.elsewhere_bytes += c->elsewhere_bytes;
+    }
+    assert_non_null(s);
+    assert_int_equal(s->blocks, all.blocks);
+    assert_int_equal(s->bytes, all.bytes);
+    assert_int_equal(s->usable, all.bytes + 8 * all.blocks);
+    assert_int_equal(s->freed, all.freed);
+    assert_int_equal(s->freed_bytes, all.freed_bytes);
+    assert_int_equal(s->elsewhere, all.elsewhere);
+    assert_int_equal(s->elsewhere_bytes, all.elsewhere_bytes);
+    assert_true(s->most_bytes <= s->bytes);
+}
+
+/* What is in the table is what is left; and so is what threads say of how much there is. */
+static void compare_blocks(void *heap)
+{
+    const struct heap_block *blocks = (const void *)((char *)heap + HEAP_BLOCKS_AT);
+    const struct heap_thread *threads = (const void *)((char *)heap + HEAP_THREADS_AT);
+    const struct heap_head *head = heap;
+    uint64_t count = 0, bytes = 0, there = 0, there_bytes = 0;
+    int64_t told = head->live, told_blocks = 0;
+    for (uint32_t k = 0; k < MOST; k++) {
+        there += shared[k].block != NULL;
+        there_bytes += shared[k].block ? shared[k].bytes : 0;
+    }
+    for (size_t i = 0; i < HEAP_BLOCKS; i++)
+        if (HEAP_KIND(blocks[i].word) != HEAP_FREED) {
+            count++;
+            bytes += blocks[i].bytes;
+        }
+    for (uint32_t i = 0; i < head->threads; i++) {
+        told += threads[i].live;
+        told_blocks += threads[i].blocks;
+    }
+    assert_int_equal(count, there);
+    assert_int_equal(bytes, there_bytes);
+    assert_int_equal(told, there_bytes);
+    assert_int_equal(told_blocks, there);
+    assert_true(head->most >= told - (int64_t)(THREADS * HEAP_TELL(told)));
 }
 
 static void sums_are_as_they_were_counted(void **state)
 {
     void *heap = heap_new();
     const struct heap_head *head = heap;
-    struct worker *workers = calloc(4, sizeof *workers);
-    pthread_t threads[4];
+    struct worker *workers = calloc(THREADS, sizeof *workers);
+    pthread_t threads[THREADS];
     (void)state;
-    for (uint32_t i = 0; i < 4; i++) {
-        workers[i] = (struct worker){.heap = heap, .thread = i + 1};
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (uint32_t k = 0; k < MOST; k++)
+        pthread_mutex_init(&shared[k].mutex, NULL);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        workers[i].heap = heap;
+        workers[i].thread = i + 1;
+        for (uint32_t k = 0; k < NODES; k++)
+            workers[i].nodes[k] = blocks_node(heap, HEAP_NODE_WHOLE, 1000 + k);
     }
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (uint32_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(head->unseen, 0);
-    for (uint32_t i = 0; i < 4; i++)
-        for (uint32_t k = 0; k < SITES; k++) {
-            const struct heap_sum *s = sum_of(heap, 1000 + k, i + 1);
-            assert_non_null(s);
-            assert_int_equal(s->blocks, workers[i].blocks[k]);
-            assert_int_equal(s->bytes, workers[i].bytes[k]);
-            assert_int_equal(s->usable, workers[i].bytes[k] + 8 * workers[i].blocks[k]);
-            assert_int_equal(s->freed, workers[i].freed[k]);
-            assert_int_equal(s->freed_bytes, workers[i].freed_bytes[k]);
-            assert_int_equal(s->elsewhere, 0);
-            assert_true(s->most_bytes >= s->bytes - s->freed_bytes);
-        }
-    assert_int_equal(head->unseen, 0);
+    for (uint32_t i = 0; i < THREADS; i++)
+        for (uint32_t k = 0; k < NODES; k++)
+            compare(heap, workers, i, k);
+    compare_blocks(heap);
     assert_int_equal(head->unknown, 0);
     assert_int_equal(head->bad, 0);
-    for (uint32_t i = 0; i < 4; i++)
-        for (uint32_t k = 0; k < MOST; k++)
-            free(workers[i].has[k].block);
+    for (uint32_t k = 0; k < MOST; k++)
+        free(shared[k].block);
     free(workers);
     munmap(heap, HEAP_MAP_BYTES);
 }
 
+/* ---- one by one ---- */
+
 static void *at(uintptr_t address) { return (char *)NULL + address; }
+
+static const struct heap_caller a = {.thread = 1, .node = 20, .event = 5, .now_ns = 3001000};
+
+static bool given(void *heap, struct heap_mine *mine, uint32_t thread, void *block,
+                  struct heap_was *was)
+{
+    return blocks_given(heap, mine, thread, 70 + thread, block, HEAP_MALLOC, true, was);
+}
 
 static void frees_are_told_apart(void **state)
 {
     void *heap = heap_new();
-    const struct heap_head *head = heap;
-    const struct heap_bad *bad = (const void *)((char *)heap + HEAP_BAD_AT);
-    const struct heap_caller a = {.site = 1, .thread = 1, .event = 5}, b = {.site = 2, .thread = 2};
+    struct heap_mine mine = {0}, other = {0};
+    struct heap_was was;
     (void)state;
-    blocks_taken(heap, at(0x1000), 10, 24, &a);
-    struct heap_was was = blocks_given(heap, at(0x1000), &b);
+    blocks_taken(heap, &mine, &a, at(0x1000), 10, 24, HEAP_MALLOC);
+    assert_true(given(heap, &other, 2, at(0x1000), &was));
+    assert_int_equal(was.block.bytes, 10);
+    assert_int_equal(was.block.beyond, 14);
+    assert_int_equal(was.block.event, 5);
+    assert_int_equal(was.block.age_ms, 3);
+    assert_int_equal(sum_of(heap, 20, 1)->elsewhere_bytes, 10);
+    const struct heap_caller b = {.thread = 2, .node = 21};
+    blocks_put_back(heap, &other, &b, &was); /* as if nothing had been */
+    assert_int_equal(sum_of(heap, 20, 1)->elsewhere, 0);
+    assert_int_equal(sum_of(heap, 20, 1)->freed, 0);
+    assert_int_equal(sum_of(heap, 20, 1)->usable, 24);
+    assert_true(given(heap, &other, 2, at(0x1000), &was));
+    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* twice */
+    assert_false(was.known);
+    assert_int_equal(was.before, 72);
+    blocks_taken(heap, &mine, &a, at(0x1000), 10, 10, HEAP_NEW); /* given out again */
+    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* by another way than it was taken */
     assert_true(was.known);
-    assert_int_equal(sum_of(heap, 1, 1)->elsewhere_bytes, 10);
-    blocks_put_back(heap, &was, &b); /* as if nothing had been */
-    assert_int_equal(sum_of(heap, 1, 1)->elsewhere, 0);
-    assert_int_equal(sum_of(heap, 1, 1)->freed, 0);
-    assert_int_equal(sum_of(heap, 1, 1)->usable, 24);
-    blocks_given(heap, at(0x1000), &b);
-    blocks_given(heap, at(0x1000), &a);
-    assert_int_equal(head->bad, 1);
-    assert_int_equal(bad[0].fault, HEAP_TWICE);
-    assert_int_equal(bad[0].before, 2);
-    assert_int_equal(bad[0].event, 5);
-    blocks_taken(heap, at(0x1000), 10, 10, &a); /* given out again: that is no fault */
-    blocks_given(heap, at(0x1000), &a);
-    blocks_given(heap, at(0x2000), &a);
-    assert_int_equal(head->unknown, 1);
-    blocks_given(heap, at(0x2003), &a);
-    assert_int_equal(head->bad, 2);
-    assert_int_equal(bad[1].fault, HEAP_NO_BLOCK);
-    blocks_given(heap, NULL, &b);
-    assert_int_equal(sum_of(heap, 2, 2)->nulls, 1);
-    blocks_taken(heap, at(0x3000), 10, 10, &a);
-    blocks_taken(heap, at(0x3000), 10, 10, &a); /* that it was freed was not seen */
+    assert_int_equal(was.kind, HEAP_NEW);
+    assert_int_equal(left(sum_of(heap, 20, 1)), 0);
+    assert_false(given(heap, &mine, 1, at(0x2000), &was)); /* never */
+    assert_true(!was.known && !was.before);
+    assert_true(blocks_null(heap, &mine, &b));
+    assert_false(blocks_null(heap, &mine, &b));
+    assert_int_equal(sum_of(heap, 21, 2)->nulls, 2);
+    munmap(heap, HEAP_MAP_BYTES);
+}
+
+static void what_is_taken_again_was_given_back(void **state)
+{
+    void *heap = heap_new();
+    const struct heap_head *head = heap;
+    struct heap_mine mine = {0};
+    (void)state;
+    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
     assert_int_equal(head->unseen, 1);
-    assert_int_equal(sum_of(heap, 1, 1)->blocks - sum_of(heap, 1, 1)->freed, 1);
+    assert_int_equal(left(sum_of(heap, 20, 1)), 1);
+    munmap(heap, HEAP_MAP_BYTES);
+}
+
+static void temporaries_are_those_freed_before_the_next(void **state)
+{
+    void *heap = heap_new();
+    struct heap_mine mine = {0};
+    struct heap_was was;
+    (void)state;
+    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    given(heap, &mine, 1, at(0x3000), &was);
+    blocks_taken(heap, &mine, &a, at(0x3000), 10, 10, HEAP_MALLOC);
+    blocks_taken(heap, &mine, &a, at(0x4000), 10, 10, HEAP_MALLOC);
+    given(heap, &mine, 1, at(0x3000), &was);
+    given(heap, &mine, 1, at(0x4000), &was);
+    assert_int_equal(sum_of(heap, 20, 1)->temporaries, 2);
+    munmap(heap, HEAP_MAP_BYTES);
+}
+
+/* By one thread what there was at most is known to the byte. */
+static void the_most_at_once(void **state)
+{
+    void *heap = heap_new();
+    const struct heap_head *head = heap;
+    const struct heap_thread *t = (const void *)((char *)heap + HEAP_THREADS_AT);
+    struct heap_mine mine = {0};
+    struct heap_was was;
+    int64_t now = 0, most = 0;
+    (void)state;
+    for (uintptr_t i = 1; i <= 3000; i++) {
+        blocks_taken(heap, &mine, &a, at(i * 32), i, i, HEAP_MALLOC);
+        now += (int64_t)i;
+        most = now > most ? now : most;
+        if (i % 3 == 0) {
+            given(heap, &mine, 1, at((i - 1) * 32), &was);
+            now -= (int64_t)i - 1;
+        }
+    }
+    int64_t pending = head->live + t[1].most;
+    assert_int_equal(head->live + t[1].live, now);
+    assert_int_equal(head->most > pending ? head->most : pending, most);
+    munmap(heap, HEAP_MAP_BYTES);
+}
+
+static void bad_frees_are_bounded(void **state)
+{
+    void *heap = heap_new();
+    const struct heap_head *head = heap;
+    const struct heap_bad *all = (const void *)((char *)heap + HEAP_BAD_AT);
+    (void)state;
     for (uint32_t i = 0; i < 2 * HEAP_BAD; i++)
-        blocks_given(heap, at(0x2003), &a);
+        assert_int_equal(blocks_bad(heap, &(struct heap_bad){.address = i + 1}),
+                         i < HEAP_BAD ? i : HEAP_BAD);
     assert_int_equal(head->bad, HEAP_BAD);
+    assert_int_equal(all[HEAP_BAD - 1].address, HEAP_BAD);
+    assert_int_equal(all[HEAP_BAD - 1].there, 1);
     munmap(heap, HEAP_MAP_BYTES);
 }
 
@@ -153,27 +303,33 @@ static void what_is_full_says_so(void **state)
 {
     void *heap = heap_new();
     const struct heap_head *head = heap;
+    struct heap_mine mine = {0};
+    struct heap_was was;
+    uint64_t all = 0, still = 0, most = HEAP_SUMS + 1000;
     (void)state;
-    uint64_t most = HEAP_SHARDS * HEAP_SLOTS + 1000;
-    struct heap_caller by = {.thread = 1};
-    for (uint64_t i = 1; i <= most; i++) {
-        by.site = i;
-        blocks_taken(heap, at(i * 16), 1, 1, &by);
+    for (uint64_t i = 1; i <= most; i++) { /* one page, so that its places are not enough */
+        struct heap_caller by = {.thread = 1, .node = blocks_node(heap, HEAP_NODE_WHOLE, i)};
+        blocks_taken(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
     }
     assert_int_equal(head->sums, HEAP_SUMS);
-    assert_true(head->unseen >= 1000);
-    for (uint64_t i = 1; i <= most; i++)
-        blocks_given(heap, at(i * 16), &by);
+    assert_true(head->unseen > 0);
+    for (uint64_t i = 0; i < 2048; i++)
+        still += given(heap, &mine, 1, at(0x100000 + i * 2), &was);
     const struct heap_sum *sums = (const void *)((char *)heap + HEAP_SUMS_AT);
-    uint64_t blocks = 0;
     for (uint32_t i = 0; i < HEAP_SUMS; i++) {
-        assert_int_equal(sums[i].blocks, sums[i].freed);
-        blocks += sums[i].blocks;
+        assert_int_equal(left(&sums[i]), 0);
+        all += sums[i].blocks;
     }
-    assert_int_equal(blocks + head->unknown, most);
-    assert_int_equal(head->bad, 0);
+    assert_true(all >= HEAP_GROUP && all <= most && still <= HEAP_GROUP * HEAP_TRIES);
+    for (uint32_t i = 0; i < 2 * HEAP_NODES; i++)
+        blocks_node(heap, HEAP_NODE_CUT, i);
+    assert_int_equal(head->nodes, HEAP_NODES);
+    assert_int_equal(blocks_node(heap, HEAP_NODE_UNKNOWN, 5), HEAP_NODE_OTHER);
+    assert_int_equal(blocks_node(heap, HEAP_NODE_OTHER, 5), HEAP_NODE_OTHER);
     munmap(heap, HEAP_MAP_BYTES);
 }
+
+/* ---- the journal ---- */
 
 static uint32_t line(const struct session *session, uint32_t code)
 {
@@ -181,11 +337,36 @@ static uint32_t line(const struct session *session, uint32_t code)
     return code + 100;
 }
 
-static void the_journal_is_read(void **state)
+static void put_bad_free(struct out *body, bool first)
+{
+    put_u32(body, 1);
+    put_u32(body, 0);
+    put_u8(body, HEAP_NO_BLOCK);
+    put_u32(body, 2);
+    for (uint64_t i = 0; i < 4; i++)
+        put_u64(body, i);
+    if (!first)
+        put_u32(body, 9);
+}
+
+static void read_cut_and_twice(const struct used_by *by, const struct out *body)
+{
+    for (size_t cut = 0; cut < body->size; cut++) {
+        struct in in = in_from(body->data, cut);
+        assert_false(heaped_read(by, &in));
+    }
+    for (int twice = 0; twice < 2; twice++) {
+        struct in in = in_from(body->data, body->size);
+        assert_true(heaped_read(by, &in));
+    }
+}
+
+static void the_journal_of_version_1_is_read(void **state)
 {
     struct run *run = run_new("heap@1", 1, NULL);
     const struct used_by by = {.run = run, .process = 3, .line = line};
     struct out body = {0};
+    uint32_t parent;
     (void)state;
     for (uint64_t i = 0; i < 3; i++)
         put_u64(&body, 10 + i); /* when, unseen, unknown */
@@ -193,30 +374,82 @@ static void the_journal_is_read(void **state)
     put_u32(&body, 7);
     put_u32(&body, 2);
     put_u64(&body, 0x4000);
-    for (uint64_t i = 0; i < HEAP_FIGURES; i++)
+    for (uint64_t i = 0; i < HEAP_FIGURES_1; i++)
         put_u64(&body, i);
-    put_u32(&body, 1);
-    put_u32(&body, 0);
-    put_u8(&body, HEAP_NO_BLOCK);
-    put_u32(&body, 2);
-    for (uint64_t i = 0; i < 4; i++)
-        put_u64(&body, i);
-    for (size_t cut = 0; cut < body.size; cut++) {
-        struct in in = in_from(body.data, cut);
-        assert_false(heaped_read(&by, &in));
-    }
-    for (int twice = 0; twice < 2; twice++) {
-        struct in in = in_from(body.data, body.size);
-        assert_true(heaped_read(&by, &in));
-    }
+    put_bad_free(&body, true);
+    read_cut_and_twice(&by, &body);
     assert_int_equal(heap_process_count(run), 1);
     assert_int_equal(heap_process_at(run, 0)->unknown, 12);
     assert_int_equal(heap_count(run), 1);
     assert_int_equal(heap_at(run, 0)->thread, 102);
-    assert_int_equal(heap_at(run, 0)->most_bytes, HEAP_FIGURES - 1);
+    assert_int_equal(heap_at(run, 0)->most_bytes, HEAP_FIGURES_1 - 1);
+    assert_int_equal(heap_site(run, 3, heap_at(run, 0)->node, &parent), 0x4000);
+    assert_int_equal(parent, HEAP_NODE_UNKNOWN);
     assert_int_equal(heap_wrong_count(run), 1);
     assert_int_equal(heap_wrong_at(run, 0)->before, 3);
     assert_false(heap_add(run, HEAP_SUMS, heap_at(run, 0)));
+    out_free(&body);
+    run_free(run);
+}
+
+static void put_sums(struct out *body)
+{
+    put_u64(body, 0);
+    put_u8(body, HEAP_TOLD_SUMS);
+    for (uint64_t i = 0; i < 7; i++)
+        put_u64(body, 10 + i); /* when, began, unseen, unknown, folded, most, when */
+    put_u32(body, HEAP_NODE_FIRST);
+    put_u32(body, 2);
+    put_u64(body, 0x4000);
+    put_u32(body, HEAP_NODE_WHOLE);
+    put_u64(body, 0x5000);
+    put_u32(body, HEAP_NODE_FIRST);
+    put_u32(body, 1);
+    put_u32(body, 7);
+    put_u32(body, 2);
+    put_u32(body, HEAP_NODE_FIRST + 1);
+    for (uint64_t i = 0; i < HEAP_FIGURES; i++)
+        put_u64(body, i);
+    put_bad_free(body, false);
+}
+
+static void the_journal_is_read(void **state)
+{
+    struct run *run = run_new("heap@1", 1, NULL);
+    const struct used_by by = {.run = run, .process = 3, .line = line};
+    struct out body = {0};
+    uint32_t parent;
+    (void)state;
+    put_sums(&body);
+    read_cut_and_twice(&by, &body);
+    assert_int_equal(heap_process_of(run, 3)->most_bytes, 15);
+    assert_int_equal(heap_count(run), 1);
+    assert_int_equal(heap_numbered(run, 3, 7)->most_bytes, HEAP_FIGURES - 1);
+    assert_int_equal(heap_site(run, 3, heap_at(run, 0)->node, &parent), 0x5000);
+    assert_int_equal(heap_site(run, 3, parent, &parent), 0x4000);
+    assert_int_equal(parent, HEAP_NODE_WHOLE);
+    assert_int_equal(heap_site(run, 3, 5000, &parent), 0);
+    assert_int_equal(heap_wrong_at(run, 0)->node, 9);
+    assert_false(heap_add_node(run, 3, 20, 1, 20)); /* its own parent */
+    assert_false(heap_add_node(run, 3, HEAP_NODES, 1, 8));
+    out_drop(&body, body.size);
+    put_u64(&body, 0);
+    put_u8(&body, HEAP_TOLD_BLOCKS);
+    put_u64(&body, 50);
+    put_u8(&body, 1);
+    put_u64(&body, 4); /* left out */
+    put_u32(&body, 1);
+    put_u64(&body, 0x7000);
+    put_u64(&body, 100);
+    put_u32(&body, 7);
+    put_u32(&body, 8);
+    put_u32(&body, 3);
+    put_u32(&body, 2);
+    put_u8(&body, HEAP_NEW);
+    read_cut_and_twice(&by, &body);
+    assert_int_equal(heap_block_count(run), 1); /* those of the second time took their place */
+    assert_int_equal(heap_block_at(run, 0)->usable, 108);
+    assert_int_equal(heap_process_of(run, 3)->blocks_left, 4);
     out_free(&body);
     run_free(run);
 }
@@ -226,7 +459,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_as_they_were_counted),
         cmocka_unit_test(frees_are_told_apart),
+        cmocka_unit_test(what_is_taken_again_was_given_back),
+        cmocka_unit_test(temporaries_are_those_freed_before_the_next),
+        cmocka_unit_test(the_most_at_once),
+        cmocka_unit_test(bad_frees_are_bounded),
         cmocka_unit_test(what_is_full_says_so),
+        cmocka_unit_test(the_journal_of_version_1_is_read),
         cmocka_unit_test(the_journal_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

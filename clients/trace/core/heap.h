@@ -10,9 +10,20 @@
 /* Hands the memory of a heap over (wire/heap.h); the descriptor stays the caller's.  False: there is no server that
  * could read it. */
 bool poet_heap_begin(int fd);
-/* Code of the calling thread's own line, and the number of its last event there; 0: it is not recorded, it has none.
- * Any signal handler may call it. */
-uint32_t poet_heap_thread(uint64_t *event);
+
+/* Where the calling thread is; as large as two registers. */
+struct poet_heap_where {
+    uint64_t event; /* number of its last event on its own line; 0: it has none */
+    uint32_t thread; /* code of that line; 0: it is not recorded */
+    uint16_t records; /* an event may be recorded now */
+    uint16_t measures; /* its calls are measured */
+};
+/* Any signal handler may call these. */
+struct poet_heap_where poet_heap_where(void);
+/* Of one that measures its calls: its region's serial << 32 | the context that it is in (wire/region.h), 0: none. */
+uint64_t poet_heap_context(void);
+/* The functions that such a context lies in, the innermost first; `most` at most: how many. */
+uint32_t poet_heap_calls(uint64_t context, uint64_t *functions, uint32_t most);
 
 #pragma GCC visibility pop
 #endif

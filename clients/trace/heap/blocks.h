@@ -1,7 +1,7 @@
 /* The blocks of a process, and the sums of who took them (wire/heap.h).
  *
- * Nothing here allocates.  A lock is of one shard, held for a few stores, and not waited for without end: what finds
- * none is counted as unseen.  Who calls sees to it that no signal handler of the same thread calls in between. */
+ * Nothing here allocates, calls the system, has a lock or waits: what finds no room is counted as unseen.  Who calls sees
+ * to it that no signal handler of the same thread calls in between. */
 #ifndef CLIENTS_TRACE_HEAP_BLOCKS_H
 #define CLIENTS_TRACE_HEAP_BLOCKS_H
 
@@ -12,26 +12,51 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Who calls, and from where. */
-struct heap_caller {
-    uint64_t site;
-    uint64_t event;
-    uint32_t thread;
+#define HEAP_KNOWN_SUMS 64u
+
+/* What a thread keeps of its own; zero-initialised. */
+struct heap_mine {
+    struct heap_thread *told; /* its record in the heap, made at first use */
+    uint64_t last; /* address of the block that it took last */
+    struct {
+        uint32_t node, thread, sum;
+    } known[HEAP_KNOWN_SUMS]; /* by node */
 };
 
-/* What a block was, for one that may have to be put back. */
+/* Who calls, and with which stack. */
+struct heap_caller {
+    uint64_t event; /* number of the thread's last event, 0 none */
+    uint64_t now_ns; /* the monotonic clock, about */
+    uint32_t thread; /* code of its own line, 0: it is not recorded */
+    uint32_t node; /* of taking; HEAP_NODE_NONE: it is not known yet */
+};
+
+/* What a block was, or what is wrong with freeing it. */
 struct heap_was {
     struct heap_block block;
-    bool known;
+    enum heap_kind kind; /* of it */
+    uint64_t before; /* where it was freed before; 0: it was not */
+    bool known; /* it is a block */
 };
 
-void blocks_begin(void *heap); /* memory of HEAP_MAP_BYTES zeros */
-void blocks_taken(void *heap, const void *block, size_t bytes, size_t usable,
-                  const struct heap_caller *by);
-/* Before it is freed.  NULL is counted, too; what was freed before is written down as a bad free. */
-struct heap_was blocks_given(void *heap, const void *block, const struct heap_caller *by);
+void blocks_begin(void *heap, uint64_t now_ns); /* memory of HEAP_MAP_BYTES zeros */
+/* A stack that is called from `parent` at `site`; made on first use. */
+uint32_t blocks_node(void *heap, uint32_t parent, uint64_t site);
+void blocks_taken(void *heap, struct heap_mine *mine, const struct heap_caller *by,
+                  const void *block, size_t bytes, size_t usable, enum heap_kind kind);
+/* Before it is freed, by a thread, at a place.  True: it is a block of that kind; else *was says why not.  was: set then,
+ * and where it is wanted. */
+bool blocks_given(void *heap, struct heap_mine *mine, uint32_t thread, uint64_t site,
+                  const void *block, enum heap_kind kind, bool wanted, struct heap_was *was);
 /* It was not freed after all. */
-void blocks_put_back(void *heap, const struct heap_was *was, const struct heap_caller *by);
+void blocks_put_back(void *heap, struct heap_mine *mine, const struct heap_caller *by,
+                     const struct heap_was *was);
+/* NULL was freed; true: for the first time by this thread with this stack. */
+bool blocks_null(void *heap, struct heap_mine *mine, const struct heap_caller *by);
+/* Writes a bad free down; its number, HEAP_BAD: there is no room. */
+uint32_t blocks_bad(void *heap, const struct heap_bad *bad);
+void blocks_unseen(void *heap);
+void blocks_unknown(void *heap);
 
 #pragma GCC visibility pop
 #endif

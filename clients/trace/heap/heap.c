@@ -1,269 +1,169 @@
-/* libpoet-memory: what the program takes from its heap and gives back, counted by thread and place (wire/heap.h).
+/* libpoet-memory: what the program takes from its heap and gives back, counted by thread and stack (wire/heap.h).
  *
  * `poet record -m memory` loads it; without it nothing stands before these calls.  It stands before those of the C
  * library, or of whatever allocator the program has, and adds nothing to the blocks.  What is here allocates nothing,
- * and keeps errno.  A child of fork has none of it: the page that says so is wiped by the kernel. */
+ * calls no system, waits for nobody, and keeps errno.  A child of fork has none of it: the page that says so is wiped by
+ * the kernel. */
 #define _GNU_SOURCE
-#include "clients/trace/core/heap.h"
-#include "clients/trace/heap/blocks.h"
+#include "clients/trace/heap/counting.h"
+#include "clients/trace/heap/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-#define API __attribute__((visibility("default")))
-#define SITE ((uintptr_t)__builtin_return_address(0) - 1) /* within the call */
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-/* ---- the calls that we stand before ---- */
-
-#define CALLS(C)                                                                                   \
-    C(void *, malloc, (size_t))                                                                    \
-    C(void *, calloc, (size_t, size_t))                                                            \
-    C(void *, realloc, (void *, size_t))                                                           \
-    C(void *, reallocarray, (void *, size_t, size_t))                                              \
-    C(int, posix_memalign, (void **, size_t, size_t))                                              \
-    C(void *, aligned_alloc, (size_t, size_t))                                                     \
-    C(void *, memalign, (size_t, size_t))                                                          \
-    C(void *, valloc, (size_t))                                                                    \
-    C(char *, strdup, (const char *))                                                              \
-    C(char *, strndup, (const char *, size_t))                                                     \
-    C(size_t, malloc_usable_size, (void *))                                                        \
-    C(void, free, (void *))
-
-static struct {
-#define C(result, name, parameters) result(*name) parameters;
-    CALLS(C)
-#undef C
-} real;
-static bool found;
-static __thread bool inside __attribute__((tls_model("initial-exec"))); /* we call, or look */
-static __thread uintptr_t asked __attribute__((tls_model("initial-exec"))); /* see on_behalf */
-
-static void find(void)
-{
-    bool was = inside;
-    inside = true;
-#define C(result, name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
-    CALLS(C)
-#undef C
-    inside = was;
-    __atomic_store_n(&found, true, __ATOMIC_RELEASE);
-}
-
-/* What is allocated while they are looked for is never given back. */
-#define FIRST_BYTES 16384u
-static _Alignas(16) char first[FIRST_BYTES];
-static size_t first_used;
-
-static void *first_take(size_t bytes)
-{
-    size_t at = __atomic_fetch_add(&first_used, (bytes + 31) / 16 * 16, __ATOMIC_SEQ_CST);
-    if (bytes > FIRST_BYTES || at + bytes + 16 > FIRST_BYTES) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    memcpy(first + at, &bytes, sizeof bytes);
-    return first + at + 16;
-}
-
-static bool is_first(const void *block)
-{
-    return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES;
-}
-
-/* False: they are being looked for by this very thread. */
-static bool ready(void)
-{
-    if (LIKELY(__atomic_load_n(&found, __ATOMIC_ACQUIRE)))
-        return true;
-    if (inside)
-        return false;
-    find();
-    return true;
-}
-
-/* ---- counting ---- */
-
+__thread struct counting counting_mine;
 static void **page; /* on it the heap's memory: NULL in children, where the page is wiped */
+static bool begun; /* it is known whether anything is counted */
 
-static void *heap(void)
+/* About, and without a look at a counter: those of the system's clock ticks. */
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* NULL: it is not to be counted; else the calling thread is inside. */
+static inline void *enter(struct counting *mine)
 {
     void **p = __atomic_load_n(&page, __ATOMIC_RELAXED);
-    return p && !inside ? *p : NULL;
+    void *h = p ? *p : NULL;
+    if (!LIKELY(h != NULL))
+        return NULL;
+    if (!LIKELY(!mine->inside)) {
+        if (mine->inside == COUNTING_NOW)
+            blocks_unseen(h);
+        return NULL;
+    }
+    mine->inside = COUNTING_NOW;
+    atomic_signal_fence(memory_order_seq_cst);
+    return h;
 }
 
-static struct heap_caller caller(uintptr_t site)
+static inline void leave(struct counting *mine)
 {
-    struct heap_caller by = {.site = asked ? asked : site};
-    by.thread = poet_heap_thread(&by.event);
-    return by;
+    atomic_signal_fence(memory_order_seq_cst);
+    mine->inside = COUNTING_NOT;
 }
 
-static void taken(void *block, size_t bytes, uintptr_t site)
+void *counting_taken(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
 {
-    void *h = heap();
-    if (!h || !block)
-        return;
-    int saved = errno;
-    inside = true;
-    struct heap_caller by = caller(site);
+    struct counting *mine = &counting_mine;
+    void *h = block ? enter(mine) : NULL;
+    if (!LIKELY(h != NULL)) {
+        if (!LIKELY(begun) && !mine->inside)
+            early_taken(block, bytes, kind);
+        return block;
+    }
+    struct poet_heap_where where = poet_heap_where();
+    struct heap_caller by = {.event = where.event, .thread = where.thread, .now_ns = now_ns()};
+    by.node = walk_node(h, &mine->walk, where, frame);
     size_t usable = real.malloc_usable_size ? real.malloc_usable_size(block) : bytes;
-    blocks_taken(h, block, bytes, usable, &by);
-    inside = false;
-    errno = saved;
+    blocks_taken(h, &mine->blocks, &by, block, bytes, usable, kind);
+    leave(mine);
+    return block;
 }
 
-static struct heap_was given(const void *block, uintptr_t site)
+static enum heap_fault mismatch(enum heap_kind taken, enum heap_kind given)
 {
-    struct heap_was was = {.known = false};
-    void *h = heap();
-    if (!h)
-        return was;
+    return taken == HEAP_MALLOC   ? HEAP_MALLOC_DELETE
+           : given == HEAP_MALLOC ? HEAP_NEW_FREE
+                                  : HEAP_NEW_ARRAY;
+}
+
+/* No signal's errno, no handler: what is written down here is rare. */
+static __attribute__((noinline, cold)) void judge(void *heap, struct poet_heap_where where,
+                                                  const void *block, enum heap_kind kind,
+                                                  const struct heap_was *was,
+                                                  const uintptr_t *frame)
+{
     int saved = errno;
-    inside = true;
-    struct heap_caller by = caller(site);
-    was = blocks_given(h, block, &by);
-    inside = false;
+    enum heap_fault fault =
+        was->known ? mismatch(was->kind, kind) : faults_of_stranger(heap, block, was, frame);
+    counting_mine.inside = COUNTING_OURS;
+    if (fault != HEAP_FAULTS)
+        faults_tell(heap, where, fault, block, was, frame);
+    else
+        blocks_unknown(heap);
     errno = saved;
-    return was;
 }
 
-static void put_back(const struct heap_was *was, uintptr_t site)
+static __attribute__((noinline)) void given_nothing(void *heap, struct counting *mine,
+                                                    const uintptr_t *frame)
 {
-    void *h = heap();
-    if (!h)
+    if (faults_theirs(frame))
+        return;
+    struct poet_heap_where where = poet_heap_where();
+    struct heap_caller by = {.thread = where.thread};
+    by.node = walk_node(heap, &mine->walk, where, frame);
+    if (!blocks_null(heap, &mine->blocks, &by))
         return;
     int saved = errno;
-    inside = true;
-    struct heap_caller by = caller(site);
-    blocks_put_back(h, was, &by);
-    inside = false;
+    mine->inside = COUNTING_OURS;
+    faults_tell(heap, where, HEAP_NULL, NULL, &(struct heap_was){.known = false}, frame);
     errno = saved;
 }
 
-/* ---- the calls ---- */
-
-API void *malloc(size_t bytes)
+static inline void given_block(void *heap, struct counting *mine, const void *block,
+                               enum heap_kind kind, const uintptr_t *frame, struct heap_was *wanted)
 {
-    if (!ready())
-        return first_take(bytes);
-    void *block = real.malloc(bytes);
-    taken(block, bytes, SITE);
-    return block;
+    struct heap_was was, *into = wanted ? wanted : &was;
+    struct poet_heap_where where = poet_heap_where();
+    if (!LIKELY(blocks_given(heap, &mine->blocks, where.thread, frame[1] - 1, block, kind,
+                             wanted != NULL, into)))
+        judge(heap, where, block, kind, into, frame);
 }
 
-API void *calloc(size_t count, size_t bytes)
+void counting_given(const void *block, enum heap_kind kind, const uintptr_t *frame,
+                    struct heap_was *was)
 {
-    if (!ready())
-        return bytes && count > FIRST_BYTES / bytes ? NULL : first_take(count * bytes);
-    void *block = real.calloc(count, bytes);
-    taken(block, count * bytes, SITE);
-    return block;
-}
-
-/* A block of ours goes over to the program's allocator. */
-static void *resize_first(void *block, size_t bytes)
-{
-    size_t had;
-    memcpy(&had, (char *)block - 16, sizeof had);
-    void *larger = ready() ? real.malloc(bytes) : first_take(bytes);
-    if (larger)
-        memcpy(larger, block, had < bytes ? had : bytes);
-    return larger;
-}
-
-static void *resized(void *block, size_t bytes, uintptr_t site)
-{
-    if (is_first(block))
-        return resize_first(block, bytes);
-    if (!ready())
-        return first_take(bytes); /* of NULL: nothing else was given out yet */
-    struct heap_was was = {.known = false};
-    if (block)
-        was = given(block, site);
-    void *after = real.realloc(block, bytes);
-    if (after)
-        taken(after, bytes, site);
-    else if (bytes)
-        put_back(&was, site);
-    return after;
-}
-
-API void *realloc(void *block, size_t bytes) { return resized(block, bytes, SITE); }
-
-API void *reallocarray(void *block, size_t count, size_t bytes)
-{
-    size_t all;
-    if (__builtin_mul_overflow(count, bytes, &all)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return resized(block, all, SITE);
-}
-
-API int posix_memalign(void **block, size_t alignment, size_t bytes)
-{
-    if (!ready() || !real.posix_memalign)
-        return ENOMEM;
-    int problem = real.posix_memalign(block, alignment, bytes);
-    if (!problem)
-        taken(*block, bytes, SITE);
-    return problem;
-}
-
-#define ALIGNED(name)                                                                              \
-    API void *name(size_t alignment, size_t bytes)                                                 \
-    {                                                                                              \
-        void *block = ready() && real.name ? real.name(alignment, bytes) : NULL;                   \
-        taken(block, bytes, SITE);                                                                 \
-        return block;                                                                              \
-    }
-ALIGNED(aligned_alloc)
-ALIGNED(memalign)
-
-API void *valloc(size_t bytes)
-{
-    void *block = ready() && real.valloc ? real.valloc(bytes) : NULL;
-    taken(block, bytes, SITE);
-    return block;
-}
-
-API void free(void *block)
-{
-    if (is_first(block) || !ready())
+    struct counting *mine = &counting_mine;
+    void *h = enter(mine);
+    if (!LIKELY(h != NULL)) {
+        if (!LIKELY(begun))
+            early_given(block);
         return;
-    given(block, SITE);
-    real.free(block);
+    }
+    if (LIKELY(block != NULL))
+        given_block(h, mine, block, kind, frame, was);
+    else
+        given_nothing(h, mine, frame);
+    leave(mine);
 }
 
-/* The C library allocates in these what is the caller's then: it is taken at the call of them. */
-API char *strdup(const char *text)
+void counting_put_back(const struct heap_was *was, const uintptr_t *frame)
 {
-    if (!ready())
-        return NULL;
-    asked = SITE;
-    char *copy = real.strdup(text);
-    asked = 0;
-    return copy;
+    struct counting *mine = &counting_mine;
+    void *h = enter(mine);
+    if (!h)
+        return;
+    struct poet_heap_where where = poet_heap_where();
+    struct heap_caller by = {.thread = where.thread, .now_ns = now_ns()};
+    blocks_put_back(h, &mine->blocks, &by, was);
+    leave(mine);
 }
 
-API char *strndup(const char *text, size_t most)
-{
-    if (!ready())
-        return NULL;
-    asked = SITE;
-    char *copy = real.strndup(text, most);
-    asked = 0;
-    return copy;
-}
+void counting_moves(void) { counting_mine.blocks.last = 0; }
 
 /* ---- the beginning ---- */
+
+static void put_early(void *heap)
+{
+    struct heap_caller by = {.node = HEAP_NODE_EARLY, .now_ns = now_ns()};
+    for (uint32_t i = 0; i < early_count(); i++) {
+        size_t bytes;
+        enum heap_kind kind;
+        const void *block = early_at(i, &bytes, &kind);
+        blocks_taken(heap, &counting_mine.blocks, &by, block, bytes, bytes, kind);
+    }
+}
 
 static void *make(int fd)
 {
@@ -273,7 +173,9 @@ static void *make(int fd)
         h = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h == MAP_FAILED)
         return NULL;
-    blocks_begin(h);
+    blocks_begin(h, now_ns());
+    walk_begin();
+    put_early(h);
     if (madvise(h, HEAP_MAP_BYTES, MADV_DONTFORK) == 0 && poet_heap_begin(fd))
         return h;
     munmap(h, HEAP_MAP_BYTES);
@@ -305,6 +207,8 @@ static void begin(void)
     if (fd >= 0)
         close(fd);
     if (*p)
+        faults_begin();
+    if (*p)
         __atomic_store_n(&page, p, __ATOMIC_RELEASE);
     else
         munmap(p, bytes);
@@ -313,11 +217,11 @@ static void begin(void)
 __attribute__((constructor)) static void start(void)
 {
     int saved = errno;
-    ready();
-    bool was = inside;
-    inside = true;
+    real_ready();
+    counting_mine.inside = COUNTING_OURS;
     if (is_wanted(getenv("POET_METERS")))
         begin();
-    inside = was;
+    begun = true;
+    counting_mine.inside = COUNTING_NOT;
     errno = saved;
 }

@@ -145,7 +145,12 @@ static GtkWidget *head_new(struct view *view, GtkWidget *stack)
     gtk_widget_set_hexpand(switcher, TRUE);
     gtk_widget_set_halign(switcher, GTK_ALIGN_START);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), view);
-    gtk_box_append(GTK_BOX(head), switcher);
+    GtkWidget *along = gtk_scrolled_window_new(); /* many pages do not make the window wide */
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(along), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(along), switcher);
+    gtk_widget_set_hexpand(along, TRUE);
+    gtk_box_append(GTK_BOX(head), along);
     gtk_box_append(GTK_BOX(head), close);
     return head;
 }

@@ -5,7 +5,10 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 
+#include "render/table.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #define EVERY_US 250000 /* a table of a run that grows is asked for no more often */
 #define ROWS_MOST 5000u
@@ -14,6 +17,9 @@ struct paged {
     struct view *view;
     const struct page *page;
     struct tabled tabled;
+    struct shown_table kept; /* those of its rows that are kept; columns none: all are */
+    bool seen; /* it is looked at */
+    bool unshown; /* the table is another one than the grid has */
     struct grid *grid;
     GtkWidget *box, *stack, *said, *working, *progress, *cancel, *foot;
     guint soon; /* it is asked for then */
@@ -44,6 +50,8 @@ static void ask(struct paged *p)
         return;
     struct table_request request = tabled_request(p->page->what, p->page->by);
     request.top = ROWS_MOST;
+    if (p->page->request)
+        p->page->request(p->view, &request);
     p->stale = false;
     tabled_ask(&p->tabled, &request);
     show_progress(p);
@@ -106,6 +114,8 @@ static char *foot_of(struct paged *p)
     return g_string_free(s, FALSE);
 }
 
+static void show_table(struct paged *p);
+
 static void show_said(struct paged *p)
 {
     const struct shown_table *t = &p->tabled.table;
@@ -114,6 +124,8 @@ static void show_said(struct paged *p)
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);
     gtk_label_set_text(GTK_LABEL(p->said), said ? said : "");
+    if (p->unshown && !instead)
+        show_table(p);
     gtk_stack_set_visible_child(GTK_STACK(p->stack), instead ? instead
                                                      : said || !p->tabled.here
                                                          ? p->said
@@ -133,6 +145,56 @@ static bool is_another(const struct paged *p)
     return instead ? shown != instead : shown != p->said && shown != grid_widget(p->grid);
 }
 
+const struct shown_table *page_table(const struct paged *p)
+{
+    return p->kept.columns ? &p->kept : &p->tabled.table;
+}
+
+/* Rows and cells are arrays of their own, what is in them is the table's. */
+static struct shown_table keep_rows(const struct shown_table *t, const bool *keeps)
+{
+    struct shown_table kept = *t;
+    kept.rows = g_new0(struct table_row, t->row_count + 1);
+    kept.cells = g_new0(struct table_cell, (size_t)(t->row_count + 1) * t->column_count);
+    kept.row_count = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (!keeps[i])
+            continue;
+        memcpy(table_cells(&kept, kept.row_count), table_cells(t, i),
+               t->column_count * sizeof *t->cells);
+        kept.rows[kept.row_count++] = t->rows[i];
+    }
+    return kept;
+}
+
+static void free_kept(struct shown_table *kept)
+{
+    g_free(kept->rows);
+    g_free(kept->cells);
+}
+
+/* The grid is filled when it is seen. */
+static void show_table(struct paged *p)
+{
+    const struct shown_table *t = &p->tabled.table;
+    struct shown_table before = p->kept;
+    bool *keeps = p->page->keeps && t->column_count ? p->page->keeps(p->view, t) : NULL;
+    p->kept = keeps ? keep_rows(t, keeps) : (struct shown_table){0};
+    p->unshown = false;
+    grid_show(p->grid, page_table(p));
+    free_kept(&before);
+    g_free(keeps);
+}
+
+/* It is not seen, and what it is of is gone. */
+static void empty_grid(struct paged *p)
+{
+    static const struct shown_table none;
+    grid_show(p->grid, &none);
+    free_kept(&p->kept);
+    p->kept = (struct shown_table){0};
+}
+
 static void on_told(void *user)
 {
     struct paged *p = user;
@@ -140,10 +202,11 @@ static void on_told(void *user)
     if (!p->tabled.fresh)
         return;
     p->tabled.fresh = false;
+    p->unshown = true;
+    if (p->page->instead && p->page->instead(p->view))
+        empty_grid(p);
     if (p->page->told)
         p->page->told(p->view, &p->tabled.table);
-    else
-        grid_show(p->grid, &p->tabled.table);
     show_said(p);
     if (p->wants_focus)
         page_focus(p);
@@ -153,14 +216,14 @@ static void on_told(void *user)
 
 static struct ref event_of(const struct paged *p, int row)
 {
-    const struct shown_table *t = &p->tabled.table;
+    const struct shown_table *t = page_table(p);
     return row >= 0 && (uint32_t)row < t->row_count ? t->rows[row].event : (struct ref){0};
 }
 
 /* A row without an event of its own belongs to the one above it. */
 static int head_of(const struct paged *p, int row)
 {
-    while (row > 0 && !event_of(p, row).line && p->tabled.table.rows[row].depth)
+    while (row > 0 && !event_of(p, row).line && page_table(p)->rows[row].depth)
         row--;
     return row;
 }
@@ -172,12 +235,14 @@ static void on_selected(void *user, int row)
     if (row < 0) {
         marked_clear(&view->marked);
     } else {
-        const struct table_row *r = &p->tabled.table.rows[row];
+        const struct table_row *r = &page_table(p)->rows[row];
         struct ref event = event_of(p, head_of(p, row));
         marked_set(&view->marked, &event, 1, r->lines, r->line_count);
     }
     if (p->page->selected)
-        p->page->selected(view, &p->tabled.table, row < 0 ? row : head_of(p, row));
+        p->page->selected(view, page_table(p), row < 0 ? row : head_of(p, row));
+    if (p->page->chosen)
+        p->page->chosen(view, page_table(p), row);
     news_tell(&view->news, NEWS_HITS);
 }
 
@@ -202,7 +267,7 @@ void page_select(struct paged *p, int row)
 {
     if (p->page->select && p->page->select(p->view, row))
         return;
-    if (row < (int)p->tabled.table.row_count)
+    if (row < (int)page_table(p)->row_count)
         grid_select(p->grid, row);
 }
 
@@ -221,6 +286,62 @@ void page_print(struct paged *p, FILE *f)
         grid_print(p->grid, f);
 }
 
+void page_ask(struct paged *p)
+{
+    tabled_cancel(&p->tabled);
+    p->tabled.asked_us = 0;
+    ask_soon(p);
+    show_said(p);
+}
+
+void page_filter(struct paged *p)
+{
+    p->unshown = p->tabled.here;
+    show_said(p);
+}
+
+bool page_seen(const struct paged *p) { return p->seen; }
+
+bool page_has_rows(const struct paged *p) { return p->tabled.here && page_table(p)->row_count; }
+
+/* ---- as a picture ---- */
+
+static struct page_options options_for(struct paged *p, const char *file, const char *title)
+{
+    struct page_options o = {.title = title,
+                             .format = g_str_has_suffix(file, ".svg")   ? PAGE_SVG
+                                       : g_str_has_suffix(file, ".png") ? PAGE_PNG
+                                                                        : PAGE_PDF,
+                             .date = (time_t)(the_book(p->view)->run.wall_ns / 1000000000u)};
+    o.theme.grey = p->view->settings.look.grey;
+    return o;
+}
+
+static const char *save_table(struct paged *p, const struct page_options *o, const char *file)
+{
+    struct table_names names = {the_book(p->view), p->view->link.sites};
+    uint32_t count, *columns = table_choose(page_table(p), NULL, &count, NULL);
+    struct sheet sheet = {0};
+    table_sheet(&sheet, &names, page_table(p), columns, count);
+    free(sheet.title);
+    sheet.title = g_strdup(o->title);
+    const char *why = render_table_write(&sheet, 1, o, file);
+    sheet_free(&sheet);
+    free(columns);
+    return why;
+}
+
+const char *page_save(struct paged *p, const char *file)
+{
+    char *title = g_strdup_printf("%s: %s", the_book(p->view)->run.name, page_table(p)->title);
+    struct page_options o = options_for(p, file, title);
+    const char *why = NULL;
+    if (!p->page->write || !p->page->write(p->view, &o, file, &why))
+        why = save_table(p, &o, file);
+    g_free(title);
+    return why;
+}
+
 /* ---- news ---- */
 
 void page_tell(struct paged *p, enum news news, bool seen)
@@ -229,6 +350,7 @@ void page_tell(struct paged *p, enum news news, bool seen)
     if (news == NEWS_SHOWN && p->tabled.here && !p->stale)
         more = false;
     p->stale |= more;
+    p->seen = seen;
     if (!seen)
         return;
     if (more)
@@ -245,7 +367,8 @@ void page_tell(struct paged *p, enum news news, bool seen)
 void page_clear(struct paged *p)
 {
     static const struct shown_table none;
-    grid_show(p->grid, &none);
+    empty_grid(p);
+    p->unshown = false;
     tabled_clear(&p->tabled);
     if (p->page->told)
         p->page->told(p->view, &none);
@@ -332,6 +455,8 @@ struct paged *page_new(struct view *view, const struct page *page)
     gtk_box_append(GTK_BOX(p->box), p->foot);
     g_signal_connect(p->box, "destroy", G_CALLBACK(on_destroy), p);
     g_object_set_data_full(G_OBJECT(p->box), "page", p, g_free);
+    if (page->made)
+        page->made(view, p);
     return p;
 }
 

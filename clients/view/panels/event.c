@@ -68,13 +68,33 @@ static void add_field(struct view *view, const char *name, const char *value)
     g_free(v);
 }
 
+static void add_link(GString *s, const char *to, struct table_place place, const char *text)
+{
+    char *shown = g_markup_escape_text(text, -1);
+    g_string_append_printf(s, "<a href=\"%s:%x:%llx\">%s</a>", to, place.process,
+                           (unsigned long long)place.address, shown);
+    g_free(shown);
+}
+
 /* A place of the code: a click shows its line in the drawer's page Source. */
 static void add_place(GString *s, struct table_place place, const char *name)
 {
-    char *shown = g_markup_escape_text(name, -1);
-    g_string_append_printf(s, "<a href=\"place:%x:%llx\">%s</a>", place.process,
-                           (unsigned long long)place.address, shown);
-    g_free(shown);
+    add_link(s, "place", place, name);
+}
+
+/* "f (file.c:12)": its name leads to the page Calls, its place to the page Source. */
+static void add_function(GString *s, struct table_place place, const char *name)
+{
+    const char *where = strrchr(name, '(');
+    if (!where || where == name) {
+        add_link(s, "function", place, name);
+        return;
+    }
+    char *function = g_strndup(name, (gsize)(where - name));
+    add_link(s, "function", place, g_strchomp(function));
+    g_string_append_c(s, ' ');
+    add_link(s, "place", place, where);
+    g_free(function);
 }
 
 /* By which calls it came to be made, where its thread measures them. */
@@ -86,7 +106,7 @@ static void add_calls(struct view *view, const struct shown_event *e)
         struct table_place function = {e->process, e->calls[i]};
         char *name = table_say_place(&names, function, "");
         g_string_append(s, i ? "\n" : "");
-        add_place(s, function, name);
+        add_function(s, function, name);
         free(name);
     }
     if (s->len)
@@ -357,7 +377,10 @@ static void take(struct view *view, enum news news)
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct ref at;
-    if (g_str_has_prefix(uri, "place:")) /* the page of the source is the drawer's */
+    /* These pages are the drawer's. */
+    if (g_str_has_prefix(uri, "function:"))
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
+    if (g_str_has_prefix(uri, "place:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;

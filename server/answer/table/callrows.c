@@ -109,13 +109,20 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
     }
     if (s->cpu)
         cells[CPU] = cell_number(s->cpu_ns);
-    set_single(cells, s);
+    if (!rows->part)
+        set_single(cells, s);
+}
+
+static bool is_nothing(const struct callrows *rows, const struct call_sums *s)
+{
+    return rows->part && !s->calls && !s->self_ns && !s->total_ns;
 }
 
 static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t function,
                                   const struct call_sums *s)
 {
-    struct table_cell *cells = table_add_row(rows->table, depth, (struct ref){0});
+    struct table_cell *cells =
+        is_nothing(rows, s) ? NULL : table_add_row(rows->table, depth, (struct ref){0});
     if (!cells)
         return NULL;
     const struct call_function *f = &rows->calls->functions[function];

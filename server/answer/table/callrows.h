@@ -15,6 +15,8 @@ struct callrows {
     struct shown_table *table;
     int64_t life_ns; /* of all threads: what shares are of */
     uint8_t depth; /* of the rows that come */
+    bool
+        part; /* of a part of the run: what was not called in it has no row, single calls are not known */
     bool raw; /* nothing is taken off for measuring */
     bool cut; /* something was left out */
 };

@@ -1,6 +1,7 @@
 /* The table of calls: how often each function was called, and what it took (server/measure/calls.h). */
 #include "server/answer/table/callrows.h"
 #include "server/answer/table/scopes.h"
+#include "server/measure/callpart.h"
 #include "server/run/run.h"
 #include "memory/memory.h"
 
@@ -28,18 +29,21 @@ struct work {
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
+    bool narrowed; /* less than all of a thread was wanted */
+    uint32_t times; /* how often, at most, sums of a thread were kept */
+    int64_t from_ns, to_ns; /* from when to when they counted, of all threads */
 };
 
 static bool has_range(const struct table_view *view)
 {
-    return view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
+    return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
 }
 
 static void *begin(const struct table_view *view, char **problem)
 {
-    if (has_range(view)) {
-        *problem = memory_copied("calls are summed up from the begin of each thread on: there is "
-                                 "no table of a part of the run");
+    if (view->past) {
+        *problem = memory_copied("calls are summed up by time: what they were in the past of an "
+                                 "event is not known");
         return NULL;
     }
     struct work *w = memory_zeroed(1, sizeof *w);
@@ -59,7 +63,8 @@ static int64_t as_of_ns(const struct table_view *view, const struct context_thre
 }
 
 /* From its first event until it ended; of one that goes on, or was killed, until it was looked at. */
-static int64_t life_of(const struct table_view *view, const struct context_thread *thread)
+static int64_t life_of(const struct table_view *view, const struct context_thread *thread,
+                       int64_t *begin_ns)
 {
     const struct course_of *course = intervals_of(view->measured, thread->line);
     int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
@@ -71,6 +76,7 @@ static int64_t life_of(const struct table_view *view, const struct context_threa
         to_ns = course->end_ns;
     else if (thread->items[0].sums.open && now_ns > to_ns)
         to_ns = now_ns;
+    *begin_ns = from_ns;
     return to_ns - from_ns;
 }
 
@@ -98,11 +104,8 @@ static void note_head(struct work *w, const struct context_thread *thread)
     w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
 }
 
-static void add_thread(struct work *w, const struct context_thread *thread)
+static void add_sums(struct work *w, const struct context_thread *thread, int64_t life_ns)
 {
-    if (thread->count < 2 || !table_wants(w->view, thread->line))
-        return;
-    int64_t life_ns = life_of(w->view, thread);
     struct called *called = called_of(w, thread->line);
     uint32_t *scopes = scopes_of(&w->scopes, w->view->run, thread);
     calls_add(&called->calls, thread, scopes);
@@ -111,6 +114,52 @@ static void add_thread(struct work *w, const struct context_thread *thread)
     w->life_ns += life_ns;
     note_head(w, thread);
     w->threads++;
+}
+
+/* Of the program's clock. */
+static uint64_t clock_of(const struct table_view *view, int64_t ns)
+{
+    uint64_t start_ns = view->run->start_ns;
+    return ns < 0 && (uint64_t)-ns >= start_ns ? 1 : start_ns + (uint64_t)ns;
+}
+
+static void note_part(struct work *w, int64_t from_ns, int64_t to_ns)
+{
+    w->from_ns = !w->threads || from_ns < w->from_ns ? from_ns : w->from_ns;
+    w->to_ns = !w->threads || to_ns > w->to_ns ? to_ns : w->to_ns;
+}
+
+/* What it did between two times at which its sums were kept. */
+static void add_part(struct work *w, const struct context_thread *thread, int64_t begin_ns,
+                     int64_t life_ns)
+{
+    const struct table_view *view = w->view;
+    int64_t from_ns = view->from_ns, to_ns = view->to_ns, end_ns = begin_ns + life_ns;
+    if (begin_ns >= to_ns || end_ns <= from_ns)
+        return;
+    struct callpart part = callpart_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
+                                         to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
+    uint32_t times = earlier_times(&thread->earlier);
+    int64_t first_ns = part.from_ns ? (int64_t)(part.from_ns - view->run->start_ns) : begin_ns,
+            last_ns = as_of_ns(view, &part.thread);
+    last_ns = last_ns < end_ns ? last_ns : end_ns;
+    w->times = times > w->times ? times : w->times;
+    w->narrowed |= begin_ns < from_ns || end_ns > to_ns;
+    note_part(w, first_ns, last_ns);
+    add_sums(w, &part.thread, last_ns > first_ns ? last_ns - first_ns : 0);
+    callpart_free(&part);
+}
+
+static void add_thread(struct work *w, const struct context_thread *thread)
+{
+    int64_t begin_ns = 0;
+    if (thread->count < 2 || !table_wants(w->view, thread->line))
+        return;
+    int64_t life_ns = life_of(w->view, thread, &begin_ns);
+    if (has_range(w->view))
+        add_part(w, thread, begin_ns, life_ns);
+    else
+        add_sums(w, thread, life_ns);
 }
 
 /* Of a run that goes on the newest sums are waited for. */
@@ -137,6 +186,7 @@ static struct callrows rows_of(struct work *w, struct shown_table *t)
                              .scopes = &w->scopes,
                              .table = t,
                              .life_ns = w->life_ns,
+                             .part = has_range(w->view),
                              .raw = w->view->request->flags & TABLE_RAW};
 }
 
@@ -189,11 +239,20 @@ static void add_footer(const struct work *w, const struct call_sums *all, struct
 
 static void add_notes(const struct work *w, const struct call_sums *all, struct shown_table *t)
 {
+    if (!w->threads && w->all->count && has_range(w->view)) {
+        table_add_note(t, "no thread that measured its calls lived then");
+        return;
+    }
     if (!w->threads) {
         table_add_note(t, "no thread measured its calls: compile with poetcc -profile; of programs "
                           "that reach the server over TCP there is the order alone");
         return;
     }
+    if (has_range(w->view))
+        table_add_note(t,
+                       "counted between %.3f s and %.3f s: sums are kept about once a second, for "
+                       "each thread at times of its own; nothing is guessed in between",
+                       (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
     add_footer(w, all, t);
     if (w->view->run->connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
@@ -234,6 +293,11 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     struct call_sums all = sum(w);
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     w->view = view;
+    if (w->narrowed && w->times < 2 && !wants(view, "coarse")) { /* coarse: as near as is known */
+        t->problem = memory_copied("of this run only the last sums of calls are there: what they "
+                                   "were in a part of it cannot be told");
+        return;
+    }
     t->title = memory_copied("calls");
     callrows_columns(t, wants(view, "graph") || wants(view, "cycles"));
     add_rows(w, &rows);

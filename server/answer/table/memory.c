@@ -1,7 +1,7 @@
-/* The table of memory: what was taken from the heap and never given back, by place, thread or library (server/run/heap.h). */
+/* The table of memory: what was taken from the heap and never given back, by place, stack, thread or library; or each such
+ * block (server/run/heap.h). */
 #include "memory/memory.h"
-#include "server/answer/table/table.h"
-#include "server/run/heap.h"
+#include "server/answer/table/taken.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@ enum column {
     USABLE,
     ELSEWHERE,
     ELSEWHERE_BYTES,
+    TEMPORARIES,
     NULLS,
     TAKEN,
     TAKEN_BYTES,
@@ -21,147 +22,108 @@ enum column {
     FAULT,
     BEFORE,
     ADDRESS,
+    AT,
     LIBRARY,
-    PROCESS
+    PROCESS,
+    COLUMNS
 };
 
-static const char *const by[] = {"place", "thread", "library", NULL};
+static const char *const by[] = {"place", "path", "thread", "library", "block", NULL};
 
-static void add_columns(struct shown_table *t, const char *kind)
-{
-    static const char counted[] = "calls of the allocator";
-    bool places = strcmp(kind, "place") == 0;
-    table_add_column(t, "scope", "scope", TABLE_PLACE, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "blocks", "never freed", TABLE_COUNT, counted);
-    table_add_column(t, "bytes", "bytes", TABLE_COUNT, counted);
-    table_add_column(t, "usable", "usable", TABLE_COUNT, counted);
-    table_detail(t);
-    table_add_column(t, "elsewhere", "freed by others", TABLE_COUNT, counted);
-    table_add_column(t, "elsewhere_bytes", "their bytes", TABLE_COUNT, counted);
-    table_detail(t);
-    table_add_column(t, "nulls", "free(NULL)", TABLE_COUNT, counted);
-    table_add_column(t, "taken", "taken", TABLE_COUNT, counted);
-    table_add_column(t, "taken_bytes", "bytes taken", TABLE_COUNT, counted);
-    table_add_column(t, "most_bytes", "most bytes at once", TABLE_COUNT, counted);
-    table_detail(t);
-    table_add_column(t, "fault", "fault", TABLE_TEXT, counted);
-    if (!places)
-        table_detail(t);
-    table_add_column(t, "before", "freed before at", TABLE_PLACE, counted);
-    table_detail(t);
-    table_add_column(t, "address", "address", TABLE_TEXT, counted);
-    table_detail(t);
-    table_add_column(t, "library", "library", TABLE_TEXT, NULL);
-    if (strcmp(kind, "library") != 0)
-        table_detail(t);
-    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
-    table_detail(t);
-}
+/* Which of them people see without asking. */
+enum seen { OF_SUMS = 1, OF_PLACES = 2, OF_BLOCKS = 4, OF_LIBRARIES = 8, OF_ALL = 15 };
 
-/* ---- whose code it is ---- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static const char *library_of(const struct table_view *view, uint32_t process, uint64_t site)
-{
-    const struct run_process *p =
-        process < view->run->process_count ? &view->run->processes[process] : NULL;
-    for (size_t i = 0; p && i < p->module_count; i++)
-        if (site >= p->modules[i].start && site < p->modules[i].end)
-            return base_name(p->modules[i].path);
-    return "";
-}
-
-/* The C library and the loader keep buffers of their own until the end. */
-static bool is_system(const char *library)
-{
-    static const char *const begins[] = {"libc.so", "libc-", "ld-linux", "ld-musl", "libpoet"};
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(library, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
-
-/* ---- rows ---- */
-
-struct row {
-    struct heap_taken sum;
-    const char *library;
+static const struct {
+    const char *name, *title;
+    enum table_kind kind;
+    unsigned seen;
+} columns[COLUMNS] = {
+    [SCOPE] = {"scope", "scope", TABLE_PLACE, OF_ALL},
+    [THREAD] = {"thread", "thread", TABLE_LINE, OF_ALL},
+    [BLOCKS] = {"blocks", "never freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [BYTES] = {"bytes", "bytes", TABLE_COUNT, OF_ALL},
+    [USABLE] = {"usable", "usable", TABLE_COUNT, OF_BLOCKS},
+    [ELSEWHERE] = {"elsewhere", "freed by others", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [ELSEWHERE_BYTES] = {"elsewhere_bytes", "their bytes", TABLE_COUNT, 0},
+    [TEMPORARIES] = {"temporaries", "temporary", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [NULLS] = {"nulls", "free(NULL)", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN] = {"taken", "taken", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN_BYTES] = {"taken_bytes", "bytes taken", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [MOST] = {"most_bytes", "most bytes at once", TABLE_COUNT, 0},
+    [FAULT] = {"fault", "fault", TABLE_TEXT, OF_PLACES},
+    [BEFORE] = {"before", "freed before at", TABLE_PLACE, 0},
+    [ADDRESS] = {"address", "address", TABLE_TEXT, OF_BLOCKS},
+    [AT] = {"at_ns", "taken at", TABLE_NS, OF_BLOCKS},
+    [LIBRARY] = {"library", "library", TABLE_TEXT, OF_LIBRARIES},
+    [PROCESS] = {"program", "program", TABLE_TEXT, 0},
 };
 
-static int by_number(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
-
-static int by_thread(const void *a, const void *b)
+static bool is(const struct table_view *view, const char *kind)
 {
-    const struct row *x = a, *y = b;
-    return x->sum.process != y->sum.process ? by_number(x->sum.process, y->sum.process)
-                                            : by_number(x->sum.thread, y->sum.thread);
+    return strcmp(*view->request->by ? view->request->by : by[0], kind) == 0;
 }
 
-static int by_place(const void *a, const void *b)
+static bool is_tree(const struct table_view *view) { return view->request->flags & TABLE_TREE; }
+
+static bool is_blocks(const struct table_view *view)
 {
-    const struct row *x = a, *y = b;
-    int order = by_thread(a, b);
-    return order ? order : by_number(x->sum.site, y->sum.site);
+    return is(view, "block") || table_option(view->request, "each");
 }
 
-static int by_library(const void *a, const void *b)
+static bool all_seen(const struct table_view *view)
 {
-    const struct row *x = a, *y = b;
-    int order = by_number(x->sum.process, y->sum.process);
-    return order ? order : strcmp(x->library, y->library);
+    uint64_t unseen = 0;
+    for (size_t i = 0; i < heap_process_count(view->run); i++)
+        unseen += heap_process_at(view->run, i)->unseen;
+    return !unseen;
 }
 
-static void add_up(struct heap_taken *into, const struct heap_taken *s)
+static void add_columns(const struct table_view *view, struct shown_table *t)
 {
-    into->blocks += s->blocks;
-    into->bytes += s->bytes;
-    into->usable += s->usable;
-    into->freed += s->freed;
-    into->freed_bytes += s->freed_bytes;
-    into->freed_usable += s->freed_usable;
-    into->elsewhere += s->elsewhere;
-    into->elsewhere_bytes += s->elsewhere_bytes;
-    into->nulls += s->nulls;
-    into->most_bytes = 0; /* each had its most at a time of its own */
-}
-
-/* Rows that are the same by `order` become one; how many are left. */
-static size_t merge(struct row *rows, size_t n, int (*order)(const void *, const void *))
-{
-    size_t kept = 0;
-    qsort(rows, n, sizeof *rows, order);
-    for (size_t i = 0; i < n; i++) {
-        if (kept && order(&rows[kept - 1], &rows[i]) == 0)
-            add_up(&rows[kept - 1].sum, &rows[i].sum);
-        else
-            rows[kept++] = rows[i];
+    unsigned seen = is_blocks(view)       ? OF_BLOCKS
+                    : is(view, "library") ? OF_LIBRARIES
+                    : is(view, "thread")  ? OF_SUMS
+                                          : OF_PLACES;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
+                         i == SCOPE || i == LIBRARY || i == PROCESS ? NULL
+                                                                    : "calls of the allocator");
+        if (!(columns[i].seen & seen))
+            table_detail(t);
     }
-    return kept;
+    for (size_t i = 0; i < COLUMNS; i++)
+        t->columns[i].exact =
+            all_seen(view) && i != AT; /* that is as fine as a tick of the clock */
+}
+
+/* ---- cells ---- */
+
+static struct table_cell number(uint64_t n)
+{
+    return cell_number(n < INT64_MAX ? (int64_t)n : INT64_MAX);
 }
 
 /* While it is read the program goes on: what is freed may be known, and that it was taken not yet. */
-static struct table_cell left(uint64_t taken, uint64_t freed)
+static uint64_t left(uint64_t taken, uint64_t freed) { return taken > freed ? taken - freed : 0; }
+
+static uint64_t blocks_left(const struct heap_taken *s)
 {
-    uint64_t n = taken > freed ? taken - freed : 0;
-    return cell_number(n < INT64_MAX ? (int64_t)n : INT64_MAX);
+    return left(s->blocks, s->freed + s->elsewhere);
 }
 
 static void set_figures(struct table_cell *c, const struct heap_taken *s)
 {
-    c[BLOCKS] = left(s->blocks, s->freed);
-    c[BYTES] = left(s->bytes, s->freed_bytes);
-    c[USABLE] = left(s->usable, s->freed_usable);
-    c[ELSEWHERE] = left(s->elsewhere, 0);
-    c[ELSEWHERE_BYTES] = left(s->elsewhere_bytes, 0);
-    c[NULLS] = left(s->nulls, 0);
-    c[TAKEN] = left(s->blocks, 0);
-    c[TAKEN_BYTES] = left(s->bytes, 0);
+    c[BLOCKS] = number(blocks_left(s));
+    c[BYTES] = number(left(s->bytes, s->freed_bytes + s->elsewhere_bytes));
+    c[USABLE] = number(left(s->usable, s->freed_usable + s->elsewhere_usable));
+    c[ELSEWHERE] = number(s->elsewhere);
+    c[ELSEWHERE_BYTES] = number(s->elsewhere_bytes);
+    c[TEMPORARIES] = number(s->temporaries);
+    c[NULLS] = number(s->nulls);
+    c[TAKEN] = number(s->blocks);
+    c[TAKEN_BYTES] = number(s->bytes);
+    if (s->most_bytes)
+        c[MOST] = number(s->most_bytes);
 }
 
 static struct table_cell process_name(const struct table_view *view, uint32_t process)
@@ -169,51 +131,251 @@ static struct table_cell process_name(const struct table_view *view, uint32_t pr
     if (process >= view->run->process_count)
         return (struct table_cell){0};
     const struct run_process *p = &view->run->processes[process];
-    char *text = memory_printed("%s[%u]", base_name(p->path), p->pid);
+    const char *slash = strrchr(p->path, '/');
+    char *text = memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
     struct table_cell cell = cell_text(text);
     free(text);
     return cell;
 }
 
-static struct table_cell *add_row(const struct table_view *view, struct shown_table *t,
-                                  const struct heap_taken *s, const char *library, bool place,
-                                  struct ref event)
+static struct table_cell place_cell(const struct taken_stack *stack, uint32_t process)
 {
-    struct table_cell *c = table_add_row(t, 0, event);
+    static const char *const ends[] = {
+        [HEAP_NODE_OTHER] = "(other)", [HEAP_NODE_EARLY] = "(before counting began)"};
+    if (stack->site)
+        return cell_place((struct table_place){process, stack->site});
+    const char *end = stack->end < sizeof ends / sizeof *ends ? ends[stack->end] : NULL;
+    return end ? cell_text(end) : (struct table_cell){0};
+}
+
+/* stack NULL: it is not about one place. */
+static struct table_cell *add_row(const struct table_view *view, struct shown_table *t,
+                                  uint8_t depth, const struct heap_taken *s,
+                                  const struct taken_stack *stack, struct ref event)
+{
+    struct table_cell *c = table_add_row(t, depth, event);
     if (!c)
         return NULL;
-    if (place)
-        c[SCOPE] = cell_place((struct table_place){s->process, s->site});
+    if (stack) {
+        c[SCOPE] = place_cell(stack, s->process);
+        c[LIBRARY] = cell_text(stack->library);
+        taken_context(t, stack, s->process);
+    }
     c[THREAD] = cell_line(s->thread);
-    c[LIBRARY] = cell_text(library);
     c[PROCESS] = process_name(view, s->process);
     if (s->thread)
         table_row_line(t, s->thread);
     return c;
 }
 
+static struct table_cell address_cell(uint64_t address)
+{
+    char *text = memory_printed("0x%llx", (unsigned long long)address);
+    struct table_cell cell = cell_text(text);
+    free(text);
+    return cell;
+}
+
+/* ---- what was wrong ---- */
+
 static void add_wrong(const struct table_view *view, struct shown_table *t,
                       const struct heap_wrong *w)
 {
-    static const char *const faults[] = {"freed twice", "no block begins there"};
-    struct heap_taken s = {.process = w->process, .thread = w->thread, .site = w->site};
+    static const char *const faults[HEAP_FAULTS] = {
+        [HEAP_TWICE] = "freed twice",
+        [HEAP_NO_BLOCK] = "no block begins there",
+        [HEAP_NEVER] = "never given out",
+        [HEAP_MALLOC_DELETE] = "malloc, but delete",
+        [HEAP_NEW_FREE] = "new, but free",
+        [HEAP_NEW_ARRAY] = "new[] and delete, or new and delete[]"};
+    struct heap_taken s = {.process = w->process, .thread = w->thread};
+    struct taken_stack stack = taken_stack(view->run, w->process, w->node);
+    if (!stack.site)
+        stack =
+            (struct taken_stack){.site = w->site, .library = "", .sites = {w->site}, .count = 1};
     struct ref event = w->event && w->thread ? (struct ref){w->thread, w->event} : (struct ref){0};
-    struct table_cell *c = add_row(view, t, &s, library_of(view, s.process, s.site), true, event);
+    struct table_cell *c = add_row(view, t, 0, &s, &stack, event);
     if (!c)
         return;
-    char *address = memory_printed("0x%llx", (unsigned long long)w->address);
     c[FAULT] = cell_text(faults[w->fault]);
-    c[ADDRESS] = cell_text(address);
+    c[ADDRESS] = address_cell(w->address);
     if (w->before)
         c[BEFORE] = cell_place((struct table_place){w->process, w->before});
-    free(address);
 }
-
-/* ---- the table ---- */
 
 static bool wants(const struct table_view *view, uint32_t thread)
 {
     return thread ? table_wants(view, thread) : !view->request->line_count;
+}
+
+static void add_wrongs(const struct table_view *view, struct shown_table *t)
+{
+    for (size_t i = 0; i < heap_wrong_count(view->run); i++) {
+        const struct heap_wrong *w = heap_wrong_at(view->run, i);
+        if (w->fault != HEAP_NULL && wants(view, w->thread))
+            add_wrong(view, t, w);
+    }
+}
+
+/* ---- rows ---- */
+
+static size_t gather(const struct table_view *view, struct taken_row *rows, bool all,
+                     struct heap_taken *apart)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < heap_count(view->run); i++) {
+        const struct heap_taken *s = heap_at(view->run, i);
+        if (!wants(view, s->thread) || !(s->blocks || s->nulls))
+            continue;
+        rows[n] = (struct taken_row){*s, taken_stack(view->run, s->process, s->node)};
+        if (!all && rows[n].stack.own)
+            taken_add(apart, s);
+        else
+            n++;
+    }
+    return n;
+}
+
+static void add_rows(const struct table_view *view, struct shown_table *t, struct taken_row *rows,
+                     size_t n)
+{
+    bool places = is(view, "place") || is(view, "path"), libraries = is(view, "library");
+    for (size_t i = 0; i < n; i++) {
+        struct heap_taken *s = &rows[i].sum;
+        if (is(view, "place") && !blocks_left(s) && !s->elsewhere && !s->nulls)
+            continue; /* all is well */
+        s->thread = libraries ? 0 : s->thread;
+        struct table_cell *c =
+            add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL, (struct ref){0});
+        if (!c)
+            continue;
+        set_figures(c, s);
+        if (libraries)
+            c[SCOPE] = (struct table_cell){0};
+    }
+}
+
+static void add_tree(const struct table_view *view, struct shown_table *t,
+                     const struct taken_row *rows, size_t n)
+{
+    struct taken_tree tree = {0};
+    for (size_t i = 0; i < n; i++)
+        taken_grow(&tree, &rows[i]);
+    uint32_t node = tree.count ? tree.nodes[0].child : 0;
+    for (uint8_t depth = 0; node;) {
+        const struct taken_node *at = &tree.nodes[node];
+        struct taken_stack place = {
+            .site = at->site, .library = "", .sites = {at->site}, .count = 1};
+        struct table_cell *c = add_row(view, t, depth, &at->sum, &place, (struct ref){0});
+        if (c)
+            set_figures(c, &at->sum);
+        if (at->child) {
+            node = at->child;
+            depth++;
+            continue;
+        }
+        while (node && !tree.nodes[node].sibling) {
+            node = tree.nodes[node].parent;
+            depth -= node != 0;
+        }
+        node = node ? tree.nodes[node].sibling : 0;
+    }
+    taken_tree_free(&tree);
+}
+
+/* ---- blocks ---- */
+
+static void add_block(const struct table_view *view, struct shown_table *t,
+                      const struct heap_left *b, struct heap_taken *all)
+{
+    const struct heap_taken *s = heap_numbered(view->run, b->process, b->sum);
+    struct heap_taken nobody = {.process = b->process}, one;
+    s = s ? s : &nobody;
+    struct taken_stack stack = taken_stack(view->run, b->process, s->node);
+    if (!wants(view, s->thread) || stack.own)
+        return;
+    one = (struct heap_taken){.process = b->process,
+                              .thread = s->thread,
+                              .blocks = 1,
+                              .bytes = b->bytes,
+                              .usable = b->usable};
+    taken_add(all, &one);
+    struct ref event = b->event && s->thread ? (struct ref){s->thread, b->event} : (struct ref){0};
+    struct table_cell *c = add_row(view, t, 0, &one, &stack, event);
+    if (!c)
+        return;
+    set_figures(c, &one);
+    c[ADDRESS] = address_cell(b->address);
+    c[AT] = cell_number(b->at_ns > 0 ? b->at_ns : 0);
+}
+
+static void add_blocks(const struct table_view *view, struct shown_table *t, struct heap_taken *all)
+{
+    uint64_t left_out = 0;
+    for (size_t i = 0; i < heap_block_count(view->run); i++)
+        add_block(view, t, heap_block_at(view->run, i), all);
+    for (size_t i = 0; i < heap_process_count(view->run); i++)
+        left_out += heap_process_at(view->run, i)->blocks_left;
+    if (left_out)
+        table_add_note(t, "%llu more blocks are not listed: so many are kept of a process at most",
+                       (unsigned long long)left_out);
+}
+
+/* ---- notes ---- */
+
+static void add_depth_notes(const struct taken_row *rows, size_t n, struct shown_table *t)
+{
+    uint64_t ends[HEAP_NODE_FIRST] = {0}, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        ends[rows[i].stack.end] += rows[i].sum.blocks;
+        all += rows[i].sum.blocks;
+    }
+    if (ends[HEAP_NODE_UNKNOWN])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is known only in part: who called its "
+                       "outermost place is not told by the program's tables",
+                       (unsigned long long)ends[HEAP_NODE_UNKNOWN], (unsigned long long)all);
+    if (ends[HEAP_NODE_CUT])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is deeper than the %u places that are "
+                       "kept",
+                       (unsigned long long)ends[HEAP_NODE_CUT], (unsigned long long)all,
+                       HEAP_DEPTH);
+    if (ends[HEAP_NODE_CALLS])
+        table_add_note(t,
+                       "of %llu of %llu blocks the stack is that of the functions that were "
+                       "compiled with -profile",
+                       (unsigned long long)ends[HEAP_NODE_CALLS], (unsigned long long)all);
+}
+
+#define MOST_TOLD 4u
+
+static int by_most(const void *a, const void *b)
+{
+    const struct heap_process *const *x = a, *const *y = b;
+    return (*x)->most_bytes < (*y)->most_bytes ? 1 : (*x)->most_bytes > (*y)->most_bytes ? -1 : 0;
+}
+
+/* Of many processes those that had most. */
+static void add_most(const struct table_view *view, struct shown_table *t)
+{
+    size_t n = 0, count = heap_process_count(view->run);
+    const struct heap_process **all = memory_zeroed(count + 1, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        if (heap_process_at(view->run, i)->most_bytes)
+            all[n++] = heap_process_at(view->run, i);
+    qsort(all, n, sizeof *all, by_most);
+    for (size_t i = 0; i < n && i < MOST_TOLD; i++) {
+        struct table_cell name = process_name(view, all[i]->process);
+        if (name.is == CELL_TEXT)
+            table_add_note(t, "%s had %llu bytes at most, %.3f s after the run began", name.text,
+                           (unsigned long long)all[i]->most_bytes,
+                           all[i]->most_ns > 0 ? (double)all[i]->most_ns / 1e9 : 0.0);
+        free(name.is == CELL_TEXT ? name.text : NULL);
+    }
+    if (n > MOST_TOLD)
+        table_add_note(t, "the other %zu processes had less", n - MOST_TOLD);
+    free(all);
 }
 
 static void add_notes(const struct table_view *view, struct shown_table *t,
@@ -224,66 +386,74 @@ static void add_notes(const struct table_view *view, struct shown_table *t,
         unseen += heap_process_at(view->run, i)->unseen;
         unknown += heap_process_at(view->run, i)->unknown;
     }
-    if (apart->blocks > apart->freed)
+    if (blocks_left(apart))
         table_add_note(
             t, "%llu blocks, %llu bytes are the C library's and the loader's own: see --by library",
-            (unsigned long long)(apart->blocks - apart->freed),
-            (unsigned long long)(apart->bytes - apart->freed_bytes));
+            (unsigned long long)blocks_left(apart),
+            (unsigned long long)left(apart->bytes, apart->freed_bytes + apart->elsewhere_bytes));
     if (unknown)
         table_add_note(t, "%llu blocks were freed that had been taken before counting began",
                        (unsigned long long)unknown);
     if (unseen)
         table_add_note(t, "%llu calls could not be counted: there was no room, or no time",
                        (unsigned long long)unseen);
+    add_most(view, t);
     if (!heap_process_count(view->run))
         table_add_note(t, "nothing was counted: start the program with poet record -m memory, on "
                           "the server's machine");
     else if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past)
-        table_add_note(t, "this is of the whole run: when a block was taken is not known");
+        table_add_note(t, "this is of the whole run: when a block was freed is not known");
 }
 
-static size_t gather(const struct table_view *view, struct row *rows, bool all,
-                     struct heap_taken *apart)
+/* ---- the table ---- */
+
+struct work {
+    const struct run *run;
+    uint64_t came;
+    bool waits;
+};
+
+/* Blocks of a run that goes on are read when they are asked for. */
+static void *begin(const struct table_view *view, char **problem)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < heap_count(view->run); i++) {
-        const struct heap_taken *s = heap_at(view->run, i);
-        const char *library = library_of(view, s->process, s->site);
-        if (!wants(view, s->thread) || !(s->blocks || s->nulls))
-            continue;
-        if (!all && is_system(library))
-            add_up(apart, s);
-        else
-            rows[n++] = (struct row){*s, library};
-    }
-    return n;
+    struct work *w = memory_zeroed(1, sizeof *w);
+    struct run *run = (struct run *)(uintptr_t)view->run; /* only what is wanted is set */
+    (void)problem;
+    w->run = run;
+    w->came = heap_blocks_came(run);
+    w->waits = is_blocks(view) && run->connected && heap_process_count(run);
+    if (w->waits)
+        *heap_wants_blocks(run) = true;
+    return w;
 }
 
-static void fill(void *work, const struct table_view *view, struct shown_table *t)
+static bool step(void *work, uint64_t *budget)
 {
-    const char *kind = *view->request->by ? view->request->by : by[0];
-    bool places = strcmp(kind, "place") == 0, libraries = strcmp(kind, "library") == 0;
-    struct row *rows = memory_zeroed(heap_count(view->run) + 1, sizeof *rows);
+    const struct work *w = work;
+    (void)budget;
+    return !w->waits || !w->run->connected || heap_blocks_came(w->run) != w->came;
+}
+
+static void fill_sums(const struct table_view *view, struct shown_table *t)
+{
+    struct taken_row *rows = memory_zeroed(heap_count(view->run) + 1, sizeof *rows);
     struct heap_taken apart = {0}, all = {0};
-    size_t n = gather(view, rows, libraries, &apart);
-    (void)work;
-    t->title = memory_copied("memory: what was taken and never freed");
-    add_columns(t, kind);
-    n = merge(rows, n, places ? by_place : libraries ? by_library : by_thread);
-    for (size_t i = 0; i < n; i++) {
-        struct heap_taken *s = &rows[i].sum;
-        add_up(&all, s);
-        if (places && s->blocks <= s->freed && !s->elsewhere && !s->nulls)
-            continue; /* all is well */
-        s->thread = libraries ? 0 : s->thread;
-        struct table_cell *c = add_row(view, t, s, places || libraries ? rows[i].library : "",
-                                       places, (struct ref){0});
-        if (c)
-            set_figures(c, s);
+    size_t n = gather(view, rows, is(view, "library"), &apart);
+    for (size_t i = 0; i < n; i++)
+        taken_add(&all, &rows[i].sum);
+    add_depth_notes(rows, n, t);
+    if (is_tree(view)) {
+        add_tree(view, t, rows, n);
+    } else {
+        size_t kept = taken_merge(rows, n,
+                                  is(view, "place")     ? taken_by_place
+                                  : is(view, "path")    ? taken_by_stack
+                                  : is(view, "library") ? taken_by_library
+                                                        : taken_by_thread);
+        add_rows(view, t, rows, kept);
+        if (is(view, "place") || is(view, "path"))
+            add_wrongs(view, t);
     }
-    for (size_t i = 0; places && i < heap_wrong_count(view->run); i++)
-        if (wants(view, heap_wrong_at(view->run, i)->thread))
-            add_wrong(view, t, heap_wrong_at(view->run, i));
     free(rows);
     table_arrange(t, view->request, "bytes");
     if (n)
@@ -291,4 +461,23 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     add_notes(view, t, &apart);
 }
 
-const struct preset preset_memory = {.what = "memory", .by = by, .fill = fill};
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct heap_taken all = {0};
+    (void)work;
+    t->title = memory_copied(is_blocks(view) ? "memory: each block that was never freed"
+                                             : "memory: what was taken and never freed");
+    add_columns(view, t);
+    if (!is_blocks(view)) {
+        fill_sums(view, t);
+        return;
+    }
+    add_blocks(view, t, &all);
+    table_arrange(t, view->request, "bytes");
+    if (all.blocks)
+        set_figures(table_make_total(t), &all);
+    add_notes(view, t, &(struct heap_taken){0});
+}
+
+const struct preset preset_memory = {
+    .what = "memory", .by = by, .begin = begin, .step = step, .fill = fill, .free = free};

@@ -3,6 +3,7 @@
 
 #include "memory/memory.h"
 #include "server/answer/table/table.h"
+#include "wire/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ enum column {
     MEAN
 };
 
-static const struct {
+static const struct meter {
     const char *name, *unit;
     bool grows;
 } meters[] = {
@@ -32,6 +33,15 @@ static const struct {
     USAGES(U)
 #undef U
 };
+
+static const struct meter *meter_of(const struct usage_series *s)
+{
+    static const struct meter live = {"heap_live", "bytes", false},
+                              blocks = {"heap_blocks", "", false};
+    return s->meter == HEAP_METER_LIVE     ? &live
+           : s->meter == HEAP_METER_BLOCKS ? &blocks
+                                           : &meters[s->meter % USAGE_METERS];
+}
 
 static void add_columns(struct shown_table *t)
 {
@@ -117,6 +127,8 @@ static struct table_cell source(const struct usage_series *s, const struct said 
 {
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     (void)view;
+    if (s->meter >= HEAP_METER_LIVE)
+        return cell_text("its allocator's calls, sampled");
     if (end)
         return cell_text("itself, at its end");
     char *text = memory_printed("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
@@ -151,15 +163,15 @@ static void add_row(const struct table_view *view, struct shown_table *t,
     struct table_cell *c = said.count ? table_add_row(t, 0, (struct ref){0}) : NULL;
     if (!c)
         return;
-    const char *unit = meters[s->meter].unit;
+    const char *unit = meter_of(s)->unit;
     c[PROCESS] = process_name(view, s->process);
     c[THREAD] = cell_line(s->thread);
-    c[METER] = cell_text(meters[s->meter].name);
+    c[METER] = cell_text(meter_of(s)->name);
     c[SAMPLES] = cell_number(said.count);
     c[SOURCE] = source(s, &said, view);
     c[UNIT] = cell_text(unit);
     c[LAST] = number(said.last);
-    if (meters[s->meter].grows) {
+    if (meter_of(s)->grows) {
         uint64_t total = said.last > said.before ? said.last - said.before : 0;
         c[TOTAL] = number(total);
         c[AMOUNT] = amount(unit, (double)total);

@@ -1,0 +1,197 @@
+#include "clients/book/boxes.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---- */
+
+uint32_t boxes_group(struct boxes *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->group_count; i++)
+        if (strcmp(b->groups[i].name, name) == 0)
+            return i;
+    struct boxes_group group = {.name = memory_copied(name)};
+    PUSH(b->groups, b->group_count, group);
+    return b->group_count - 1;
+}
+
+struct boxes_node *boxes_add(struct boxes *b, uint16_t depth, char *name)
+{
+    struct boxes_node node = {
+        .name = name, .depth = depth, .row = UINT32_MAX, .parent = UINT32_MAX};
+    PUSH(b->nodes, b->count, node);
+    return &b->nodes[b->count - 1];
+}
+
+static void add_size(int64_t *to, int64_t size)
+{
+    if (__builtin_add_overflow(*to, size, to))
+        *to = INT64_MAX;
+}
+
+static void tie(struct boxes *b)
+{
+    uint32_t open[UINT16_MAX + 1u], depth = 0; /* the last node of each depth up to `depth` */
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct boxes_node *node = &b->nodes[i];
+        if (i && node->depth > depth + 1)
+            node->depth = (uint16_t)(depth + 1);
+        if (i && !node->depth)
+            node->depth = 1;
+        for (; i && depth >= node->depth; depth--)
+            b->nodes[open[depth]].end = i;
+        depth = node->depth;
+        open[depth] = i;
+        node->parent = depth ? open[depth - 1] : UINT32_MAX;
+        node->end = b->count;
+    }
+}
+
+/* From the last one on: what is below a node is known when it comes. */
+static void add_up(struct boxes *b)
+{
+    int64_t *below = memory_zeroed(b->count + 1, sizeof *below);
+    for (uint32_t i = b->count; i-- > 0;) {
+        struct boxes_node *node = &b->nodes[i];
+        int64_t least = below[i];
+        add_size(&least, node->own);
+        if (node->size < least)
+            node->size = least;
+        node->own = node->size - below[i];
+        if (node->parent != UINT32_MAX)
+            add_size(&below[node->parent], node->size);
+    }
+    free(below);
+}
+
+static void rank(struct boxes *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->nodes[i].kind == BOXES_CODE && i) {
+            add_size(&b->groups[b->nodes[i].group].own, b->nodes[i].own);
+            b->groups[b->nodes[i].group].occurs = true;
+        }
+    for (uint32_t i = 0; i < b->group_count; i++) {
+        b->groups[i].rank = 0;
+        for (uint32_t k = 0; k < b->group_count; k++)
+            b->groups[i].rank +=
+                b->groups[k].occurs && (b->groups[k].own > b->groups[i].own ||
+                                        (b->groups[k].own == b->groups[i].own && k < i));
+    }
+}
+
+void boxes_finish(struct boxes *b)
+{
+    tie(b);
+    add_up(b);
+    rank(b);
+}
+
+void boxes_free(struct boxes *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        free(b->nodes[i].name);
+        free(b->nodes[i].brief);
+        free(b->nodes[i].amount);
+    }
+    for (uint32_t i = 0; i < b->group_count; i++)
+        free(b->groups[i].name);
+    for (uint32_t i = 0; i < b->note_count; i++)
+        free(b->notes[i]);
+    free(b->nodes);
+    free(b->groups);
+    free(b->notes);
+    free(b->title);
+    free(b->measure);
+    *b = (struct boxes){0};
+}
+
+/* ---- placing ---- */
+
+struct placing {
+    const struct boxes *boxes;
+    struct boxes_places *places;
+    uint32_t top; /* the node that is looked at */
+    uint16_t above; /* how many rows stand over it */
+    int64_t least;
+};
+
+static void put(struct placing *p, struct boxes_placed placed)
+{
+    PUSH(p->places->items, p->places->count, placed);
+    if (placed.depth >= p->places->rows)
+        p->places->rows = placed.depth + 1u;
+}
+
+/* Of a node's children those that are too narrow: behind those that are drawn. */
+static void put_smaller(struct placing *p, struct boxes_placed placed)
+{
+    if (!placed.smaller)
+        return;
+    put(p, placed);
+    p->places->smaller += placed.smaller;
+    add_size(&p->places->smaller_size, placed.size);
+}
+
+/* The children of a node that is placed; they are placed after it, and theirs in their turn. */
+static void put_below(struct placing *p, uint32_t at)
+{
+    struct boxes_placed over = p->places->items[at];
+    const struct boxes_node *nodes = p->boxes->nodes;
+    int64_t x = over.at, narrow = 0;
+    uint32_t smaller = 0;
+    for (uint32_t i = over.node + 1; i < nodes[over.node].end; i = nodes[i].end) {
+        if (nodes[i].size < p->least || !nodes[i].size) {
+            smaller += nodes[i].end - i;
+            add_size(&narrow, nodes[i].size);
+            continue;
+        }
+        put(p, (struct boxes_placed){i, 0, x, nodes[i].size, (uint16_t)(over.depth + 1), false});
+        x += nodes[i].size;
+    }
+    put_smaller(
+        p, (struct boxes_placed){over.node, smaller, x, narrow, (uint16_t)(over.depth + 1), false});
+}
+
+static uint16_t put_above(struct placing *p, uint32_t node)
+{
+    uint16_t depth = p->boxes->nodes[node].depth;
+    for (uint32_t i = node; p->boxes->nodes[i].parent != UINT32_MAX;) {
+        i = p->boxes->nodes[i].parent;
+        put(p, (struct boxes_placed){i, 0, 0, p->boxes->nodes[node].size, p->boxes->nodes[i].depth,
+                                     true});
+    }
+    return depth;
+}
+
+void boxes_place(const struct boxes *b, uint32_t node, int64_t least, struct boxes_places *places)
+{
+    struct placing p = {b, places, node, 0, least};
+    *places = (struct boxes_places){0};
+    if (node >= b->count)
+        return;
+    p.above = put_above(&p, node);
+    put(&p, (struct boxes_placed){node, 0, 0, b->nodes[node].size, p.above, false});
+    for (uint32_t at = places->count - 1; at < places->count; at++)
+        if (!places->items[at].smaller)
+            put_below(&p, at);
+}
+
+void boxes_places_free(struct boxes_places *places)
+{
+    free(places->items);
+    *places = (struct boxes_places){0};
+}
+
+char *boxes_path(const struct boxes *b, uint32_t node)
+{
+    char *path = memory_copied(b->nodes[node].name);
+    for (uint32_t i = b->nodes[node].parent; i != UINT32_MAX && i; i = b->nodes[i].parent) {
+        char *longer = memory_printed("%s > %s", b->nodes[i].name, path);
+        free(path);
+        path = longer;
+    }
+    return path;
+}

@@ -1,0 +1,17 @@
+/* A table that is a tree, as boxes: rows of greater depth lie below the one that they belong to. */
+#ifndef CLIENTS_SOURCE_BOXING_H
+#define CLIENTS_SOURCE_BOXING_H
+
+#include "clients/book/boxes.h"
+#include "clients/source/table.h"
+
+/* The column that widths are made of: `wanted`, or the first that says something of those that are usual (total_ns,
+ * waited_ns, bytes, calls); column_count: there is none, or nothing in it. */
+uint32_t boxing_column(const struct shown_table *table, const char *wanted);
+/* Of a column that says what each row took itself (self, net, cpu, calls) a box holds those below it, too; the others say
+ * that by themselves. */
+bool boxing_is_own(const struct shown_table *table, uint32_t column);
+void boxing_make(struct boxes *boxes, const struct table_names *names,
+                 const struct shown_table *table, uint32_t column);
+
+#endif

@@ -1,0 +1,251 @@
+/* operator new and delete, in all their forms.
+ *
+ * Where the program has its own, these do what the C++ library's do: the more particular forms call the plain ones.  Else
+ * they are malloc and free with a kind, and who calls them is the caller; where there is no memory, the C++ library's own
+ * is called, which asks the program's handler and throws. */
+#define _GNU_SOURCE
+#include "clients/trace/heap/counting.h"
+#include "clients/trace/heap/real.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#if __SIZEOF_SIZE_T__ == 8
+#define S "m"
+#else
+#define S "j"
+#endif
+
+/* Which are the program's own is not known before it is loaded. */
+enum whose { WHOSE_UNKNOWN, WHOSE_OURS, WHOSE_PROGRAMS };
+static _Atomic int whose;
+
+/* ---- the C++ library's ---- */
+
+enum form {
+    NEW,
+    NEW_ARRAY,
+    NEW_NOTHROW,
+    NEW_ARRAY_NOTHROW,
+    NEW_ALIGNED,
+    NEW_ARRAY_ALIGNED,
+    NEW_ALIGNED_NOTHROW,
+    NEW_ARRAY_ALIGNED_NOTHROW,
+    DELETE,
+    DELETE_ARRAY,
+    DELETE_SIZED,
+    DELETE_ARRAY_SIZED,
+    DELETE_NOTHROW,
+    DELETE_ARRAY_NOTHROW,
+    DELETE_ALIGNED,
+    DELETE_ARRAY_ALIGNED,
+    DELETE_SIZED_ALIGNED,
+    DELETE_ARRAY_SIZED_ALIGNED,
+    DELETE_ALIGNED_NOTHROW,
+    DELETE_ARRAY_ALIGNED_NOTHROW,
+    FORMS
+};
+
+#define ALIGN "St11align_val_t"
+#define NOTHROW "RKSt9nothrow_t"
+static const char *const names[FORMS] = {
+    [NEW] = "_Znw" S,
+    [NEW_ARRAY] = "_Zna" S,
+    [NEW_NOTHROW] = "_Znw" S NOTHROW,
+    [NEW_ARRAY_NOTHROW] = "_Zna" S NOTHROW,
+    [NEW_ALIGNED] = "_Znw" S ALIGN,
+    [NEW_ARRAY_ALIGNED] = "_Zna" S ALIGN,
+    [NEW_ALIGNED_NOTHROW] = "_Znw" S ALIGN NOTHROW,
+    [NEW_ARRAY_ALIGNED_NOTHROW] = "_Zna" S ALIGN NOTHROW,
+    [DELETE] = "_ZdlPv",
+    [DELETE_ARRAY] = "_ZdaPv",
+    [DELETE_SIZED] = "_ZdlPv" S,
+    [DELETE_ARRAY_SIZED] = "_ZdaPv" S,
+    [DELETE_NOTHROW] = "_ZdlPv" NOTHROW,
+    [DELETE_ARRAY_NOTHROW] = "_ZdaPv" NOTHROW,
+    [DELETE_ALIGNED] = "_ZdlPv" ALIGN,
+    [DELETE_ARRAY_ALIGNED] = "_ZdaPv" ALIGN,
+    [DELETE_SIZED_ALIGNED] = "_ZdlPv" S ALIGN,
+    [DELETE_ARRAY_SIZED_ALIGNED] = "_ZdaPv" S ALIGN,
+    [DELETE_ALIGNED_NOTHROW] = "_ZdlPv" ALIGN NOTHROW,
+    [DELETE_ARRAY_ALIGNED_NOTHROW] = "_ZdaPv" ALIGN NOTHROW,
+};
+
+typedef void *generic(size_t, ...);
+static void *_Atomic library[FORMS];
+
+/* One that was loaded later, for a part of the program, is not among the next ones. */
+static void *look_up(enum form form)
+{
+    void *found = dlsym(RTLD_NEXT, names[form]);
+    void *handle = found ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle) {
+        found = dlsym(handle, names[form]);
+        real.dlclose(handle); /* it stays: it is in use */
+    }
+    return found;
+}
+
+static void *library_of(enum form form)
+{
+    void *is = atomic_load_explicit(&library[form], memory_order_acquire);
+    unsigned was = counting_mine.inside;
+    if (is)
+        return is;
+    counting_mine.inside = COUNTING_OURS;
+    is = look_up(form);
+    counting_mine.inside = was;
+    atomic_store_explicit(&library[form], is, memory_order_release);
+    return is;
+}
+
+/* ---- whose the plain ones are ---- */
+
+static bool is_ours(enum form form)
+{
+    Dl_info theirs, ours;
+    void *is = dlsym(RTLD_DEFAULT, names[form]);
+    return is && dladdr(is, &theirs) && dladdr((void *)&names, &ours) &&
+           theirs.dli_fbase == ours.dli_fbase;
+}
+
+static __attribute__((noinline)) int look(void)
+{
+    unsigned was = counting_mine.inside;
+    counting_mine.inside = COUNTING_OURS;
+    bool ours = is_ours(NEW) && is_ours(NEW_ARRAY) && is_ours(DELETE) && is_ours(DELETE_ARRAY) &&
+                is_ours(NEW_ALIGNED) && is_ours(DELETE_ALIGNED);
+    counting_mine.inside = was;
+    int is = ours ? WHOSE_OURS : WHOSE_PROGRAMS;
+    atomic_store(&whose, is);
+    return is;
+}
+
+static inline bool ours(void)
+{
+    int is = atomic_load_explicit(&whose, memory_order_relaxed);
+    return __builtin_expect((is ? is : look()) == WHOSE_OURS, 1) && real_ready();
+}
+
+/* ---- taking ---- */
+
+static inline void *plain(size_t bytes) { return real.malloc(bytes ? bytes : 1); }
+
+static void *aligned(size_t bytes, size_t alignment)
+{
+    void *block = NULL;
+    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment;
+    return real.posix_memalign && !real.posix_memalign(&block, alignment, bytes ? bytes : 1) ? block
+                                                                                             : NULL;
+}
+
+/* What the library took itself was counted as malloc's. */
+static void *counted_again(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
+{
+    if (!block)
+        return NULL;
+    counting_moves();
+    counting_given(block, HEAP_MALLOC, frame, NULL);
+    return counting_taken(block, bytes, kind, frame);
+}
+
+#define PLAIN(form, name, rest, kind, arguments, ...)                                              \
+    API void *name __asm__(rest);                                                                  \
+    API void *name                                                                                 \
+    {                                                                                              \
+        void *(*next)__VA_ARGS__;                                                                  \
+        bool mine = ours();                                                                        \
+        void *block = mine ? plain(bytes) : NULL;                                                  \
+        if (__builtin_expect(block != NULL, 1))                                                    \
+            return counting_taken(block, bytes, kind, FRAME);                                      \
+        *(void **)&next = library_of(form);                                                        \
+        block = next ? next arguments : real_ready() ? real.malloc(bytes) : first_take(bytes);     \
+        return mine ? counted_again(block, bytes, kind, FRAME) : block;                            \
+    }
+#define WITH_ALIGNMENT(form, name, rest, kind, arguments, ...)                                     \
+    API void *name __asm__(rest);                                                                  \
+    API void *name                                                                                 \
+    {                                                                                              \
+        void *(*next)__VA_ARGS__;                                                                  \
+        bool mine = ours();                                                                        \
+        void *block = mine ? aligned(bytes, alignment) : NULL;                                     \
+        if (__builtin_expect(block != NULL, 1))                                                    \
+            return counting_taken(block, bytes, kind, FRAME);                                      \
+        *(void **)&next = library_of(form);                                                        \
+        block = next ? next arguments : NULL;                                                      \
+        return mine ? counted_again(block, bytes, kind, FRAME) : block;                            \
+    }
+
+PLAIN(NEW, new_plain(size_t bytes), "_Znw" S, HEAP_NEW, (bytes), (size_t))
+PLAIN(NEW_ARRAY, new_array(size_t bytes), "_Zna" S, HEAP_NEW_OF_ARRAY, (bytes), (size_t))
+PLAIN(NEW_NOTHROW, new_nothrow(size_t bytes, const void *tag), "_Znw" S NOTHROW, HEAP_NEW,
+      (bytes, tag), (size_t, const void *))
+PLAIN(NEW_ARRAY_NOTHROW, new_array_nothrow(size_t bytes, const void *tag), "_Zna" S NOTHROW,
+      HEAP_NEW_OF_ARRAY, (bytes, tag), (size_t, const void *))
+WITH_ALIGNMENT(NEW_ALIGNED, new_aligned(size_t bytes, size_t alignment), "_Znw" S ALIGN, HEAP_NEW,
+               (bytes, alignment), (size_t, size_t))
+WITH_ALIGNMENT(NEW_ARRAY_ALIGNED, new_array_aligned(size_t bytes, size_t alignment), "_Zna" S ALIGN,
+               HEAP_NEW_OF_ARRAY, (bytes, alignment), (size_t, size_t))
+WITH_ALIGNMENT(NEW_ALIGNED_NOTHROW,
+               new_aligned_nothrow(size_t bytes, size_t alignment, const void *tag),
+               "_Znw" S ALIGN NOTHROW, HEAP_NEW, (bytes, alignment, tag),
+               (size_t, size_t, const void *))
+WITH_ALIGNMENT(NEW_ARRAY_ALIGNED_NOTHROW,
+               new_array_aligned_nothrow(size_t bytes, size_t alignment, const void *tag),
+               "_Zna" S ALIGN NOTHROW, HEAP_NEW_OF_ARRAY, (bytes, alignment, tag),
+               (size_t, size_t, const void *))
+
+/* ---- giving back ---- */
+
+/* delete of NULL is nothing, and does nothing. */
+static inline void release(void *block, enum heap_kind kind, const uintptr_t *frame)
+{
+    if (!block || is_first(block))
+        return;
+    counting_given(block, kind, frame, NULL);
+    real.free(block);
+}
+
+#define DELETING(form, name, rest, kind, arguments, ...)                                           \
+    API void name __asm__(rest);                                                                   \
+    API void name                                                                                  \
+    {                                                                                              \
+        void(*next) __VA_ARGS__;                                                                   \
+        if (ours()) {                                                                              \
+            release(block, kind, FRAME);                                                           \
+            return;                                                                                \
+        }                                                                                          \
+        *(void **)&next = library_of(form);                                                        \
+        if (next)                                                                                  \
+            next arguments;                                                                        \
+        else                                                                                       \
+            release(block, HEAP_MALLOC, FRAME);                                                    \
+    }
+
+#define ONE HEAP_NEW
+#define MANY HEAP_NEW_OF_ARRAY
+#define NO __attribute__((unused))
+DELETING(DELETE, delete_plain(void *block), "_ZdlPv", ONE, (block), (void *))
+DELETING(DELETE_ARRAY, delete_array(void *block), "_ZdaPv", MANY, (block), (void *))
+DELETING(DELETE_SIZED, delete_sized(void *block, size_t n), "_ZdlPv" S, ONE, (block, n),
+         (void *, size_t))
+DELETING(DELETE_ARRAY_SIZED, delete_array_sized(void *block, size_t n), "_ZdaPv" S, MANY,
+         (block, n), (void *, size_t))
+DELETING(DELETE_NOTHROW, delete_nothrow(void *block, const void *tag), "_ZdlPv" NOTHROW, ONE,
+         (block, tag), (void *, const void *))
+DELETING(DELETE_ARRAY_NOTHROW, delete_array_nothrow(void *block, const void *tag), "_ZdaPv" NOTHROW,
+         MANY, (block, tag), (void *, const void *))
+DELETING(DELETE_ALIGNED, delete_aligned(void *block, size_t a), "_ZdlPv" ALIGN, ONE, (block, a),
+         (void *, size_t))
+DELETING(DELETE_ARRAY_ALIGNED, delete_array_aligned(void *block, size_t a), "_ZdaPv" ALIGN, MANY,
+         (block, a), (void *, size_t))
+DELETING(DELETE_SIZED_ALIGNED, delete_sized_aligned(void *block, size_t n, size_t a),
+         "_ZdlPv" S ALIGN, ONE, (block, n, a), (void *, size_t, size_t))
+DELETING(DELETE_ARRAY_SIZED_ALIGNED, delete_array_sized_aligned(void *block, size_t n, size_t a),
+         "_ZdaPv" S ALIGN, MANY, (block, n, a), (void *, size_t, size_t))
+DELETING(DELETE_ALIGNED_NOTHROW, delete_aligned_nothrow(void *block, size_t a, const void *tag),
+         "_ZdlPv" ALIGN NOTHROW, ONE, (block, a, tag), (void *, size_t, const void *))
+DELETING(DELETE_ARRAY_ALIGNED_NOTHROW,
+         delete_array_aligned_nothrow(void *block, size_t a, const void *tag),
+         "_ZdaPv" ALIGN NOTHROW, MANY, (block, a, tag), (void *, size_t, const void *))

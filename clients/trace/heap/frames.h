@@ -1,0 +1,21 @@
+/* The tables of a module that say how frames are laid out (.eh_frame_hdr and .eh_frame), x86-64.
+ *
+ * They are the program's and need not be right: nothing outside of the module is read, and what is not understood is
+ * unknown. */
+#ifndef CLIENTS_TRACE_HEAP_FRAMES_H
+#define CLIENTS_TRACE_HEAP_FRAMES_H
+
+#include "clients/trace/heap/rules.h"
+
+#pragma GCC visibility push(hidden)
+
+struct frames_module {
+    uintptr_t start, end; /* where it is mapped */
+    uintptr_t header; /* its .eh_frame_hdr */
+};
+
+/* What is not known leaves the rule as it is. */
+void frames_rule(const struct frames_module *module, uintptr_t site, struct rule *rule);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,49 @@
+#define _GNU_SOURCE
+#include "clients/trace/heap/real.h"
+
+#include "clients/trace/heap/counting.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+struct real real;
+bool real_found;
+
+bool real_find(void)
+{
+    if (counting_mine.inside)
+        return false;
+    counting_mine.inside = COUNTING_OURS;
+#define C(result, name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
+    REAL_CALLS(C)
+#undef C
+    counting_mine.inside = COUNTING_NOT;
+    __atomic_store_n(&real_found, true, __ATOMIC_RELEASE);
+    return true;
+}
+
+#define FIRST_BYTES 16384u
+static _Alignas(16) char first[FIRST_BYTES];
+static size_t first_used;
+
+void *first_take(size_t bytes)
+{
+    size_t at = __atomic_fetch_add(&first_used, (bytes + 31) / 16 * 16, __ATOMIC_SEQ_CST);
+    if (bytes > FIRST_BYTES || at + bytes + 16 > FIRST_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(first + at, &bytes, sizeof bytes);
+    return first + at + 16;
+}
+
+bool is_first(const void *block) { return (uintptr_t)block - (uintptr_t)first < FIRST_BYTES; }
+
+size_t first_bytes(const void *block)
+{
+    size_t bytes;
+    memcpy(&bytes, (const char *)block - 16, sizeof bytes);
+    return bytes;
+}

@@ -1,0 +1,31 @@
+/* How the frame of a function is laid out at a place of its code: from there who called it is found.
+ *
+ * That is read out of the tables that compilers write for exceptions (.eh_frame; System V ABI, DWARF 5, 6.4), once for
+ * each place, and kept.  Where a place has no such table, or one that says more than is understood here, it is unknown. */
+#ifndef CLIENTS_TRACE_HEAP_RULES_H
+#define CLIENTS_TRACE_HEAP_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum rule_is { RULE_NONE, RULE_CALLED, RULE_OUTERMOST, RULE_UNKNOWN };
+
+struct rule {
+    enum rule_is is;
+    bool
+        by_frame; /* the frame begins `up` bytes above the frame pointer, else above the stack pointer */
+    uint32_t up;
+    uint32_t
+        saved; /* the caller's frame pointer is that many bytes below that; 0: it is as it is */
+};
+
+/* Of an address within a call.  Allocates nothing, calls nothing that does. */
+struct rule rule_of(uintptr_t site);
+void rules_forget(void); /* code has gone */
+/* Where the module that has the address begins, and how many bytes it has; 0: none is known. */
+uintptr_t rule_module(uintptr_t address, uintptr_t *bytes);
+
+#pragma GCC visibility pop
+#endif

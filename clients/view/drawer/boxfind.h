@@ -1,0 +1,21 @@
+/* Which box of an icicle (boxed.h): by its name and those it lies in, beside another one, with a text in it. */
+#ifndef CLIENTS_VIEW_DRAWER_BOXFIND_H
+#define CLIENTS_VIEW_DRAWER_BOXFIND_H
+
+#include "clients/book/boxes.h"
+
+#include <glib.h>
+
+#define BOXFIND_NONE UINT32_MAX
+
+/* Of a box and those it lies in, from above, without the whole; of none: empty.  The caller's. */
+GPtrArray *boxfind_names(const struct boxes *boxes, uint32_t node);
+/* The box of such names; where there is none: none if it must be exact, else the last of them that there is. */
+uint32_t boxfind_node(const struct boxes *boxes, GPtrArray *names, bool exact);
+/* The one before it (way -1) or after it (1) in the one that both lie in. */
+uint32_t boxfind_beside(const struct boxes *boxes, uint32_t node, int way);
+/* By node: it has the text in its name, in any case, or lies in one that has; NULL: nothing is looked for.  To be freed by
+ * g_free. */
+bool *boxfind_text(const struct boxes *boxes, const char *text);
+
+#endif

@@ -1,0 +1,14 @@
+/* Which rows of a table of calls are wanted: by a text in the names of functions. */
+#ifndef CLIENTS_VIEW_DRAWER_CALLFILTER_H
+#define CLIENTS_VIEW_DRAWER_CALLFILTER_H
+
+#include "clients/source/table.h"
+
+#include <stdbool.h>
+
+/* By row: it has the text in its name, in any case, or one that it lies in has, or one below it; NULL: all are wanted.  To
+ * be freed by g_free. */
+bool *callfilter_rows(const struct shown_table *table, const struct table_names *names,
+                      const char *text);
+
+#endif

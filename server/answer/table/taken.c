@@ -1,0 +1,185 @@
+#include "server/answer/table/taken.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- whose code it is ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *library_of(const struct run *run, uint32_t process, uint64_t site)
+{
+    const struct run_process *p = process < run->process_count ? &run->processes[process] : NULL;
+    for (size_t i = 0; p && i < p->module_count; i++)
+        if (site >= p->modules[i].start && site < p->modules[i].end)
+            return base_name(p->modules[i].path);
+    return "";
+}
+
+/* What these take for the program is told by who called them. */
+static bool is_system(const char *library)
+{
+    static const char *const begins[] = {"libc.so",   "libc-",     "ld-linux", "ld-musl",
+                                         "libstdc++", "libc++.so", "libgcc_s", "libpoet"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(library, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_system_at(const struct run *run, uint32_t process, const struct taken_stack *stack,
+                         uint32_t i)
+{
+    return is_system(library_of(run, process, stack->sites[i]));
+}
+
+/* A thread begins in the C library; main is called by it, and that by the program's first instructions. */
+static void cut_beginning(const struct run *run, uint32_t process, struct taken_stack *stack)
+{
+    uint32_t n = stack->count;
+    if (n > 2 && !is_system_at(run, process, stack, n - 1) &&
+        is_system_at(run, process, stack, n - 2))
+        n--;
+    while (n > 1 && is_system_at(run, process, stack, n - 1))
+        n--;
+    stack->count = n;
+}
+
+struct taken_stack taken_stack(const struct run *run, uint32_t process, uint32_t node)
+{
+    struct taken_stack stack = {.library = "", .own = true};
+    uint32_t parent;
+    for (uint64_t site; (site = heap_site(run, process, node, &parent)); node = parent) {
+        const char *library = library_of(run, process, site);
+        if (stack.own && !is_system(library)) {
+            stack.own = false;
+            stack.count = 0;
+        }
+        if (!stack.count)
+            stack.library = library;
+        if (stack.count < HEAP_DEPTH)
+            stack.sites[stack.count++] = site;
+    }
+    stack.site = stack.count ? stack.sites[0] : 0;
+    if (node == HEAP_NODE_WHOLE && !stack.own)
+        cut_beginning(run, process, &stack);
+    stack.end = node < HEAP_NODE_FIRST ? node : HEAP_NODE_UNKNOWN;
+    stack.own = stack.end == HEAP_NODE_OWN || stack.end == HEAP_NODE_EARLY ||
+                (stack.own && stack.count && *stack.library);
+    return stack;
+}
+
+void taken_context(struct shown_table *table, const struct taken_stack *stack, uint32_t process)
+{
+    struct table_row *row = &table->rows[table->row_count - 1];
+    row->context = memory_resized(NULL, (size_t)stack->count + 1, sizeof *row->context);
+    row->context_count = stack->count;
+    for (uint32_t i = 0; i < stack->count; i++)
+        row->context[i] = (struct table_place){process, stack->sites[i]};
+}
+
+/* ---- rows ---- */
+
+static int by_number(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+
+int taken_by_thread(const void *a, const void *b)
+{
+    const struct taken_row *x = a, *y = b;
+    return x->sum.process != y->sum.process ? by_number(x->sum.process, y->sum.process)
+                                            : by_number(x->sum.thread, y->sum.thread);
+}
+
+int taken_by_place(const void *a, const void *b)
+{
+    const struct taken_row *x = a, *y = b;
+    int order = taken_by_thread(a, b);
+    return order ? order : by_number(x->stack.site, y->stack.site);
+}
+
+int taken_by_stack(const void *a, const void *b)
+{
+    const struct taken_row *x = a, *y = b;
+    int order = taken_by_place(a, b);
+    for (uint32_t i = 0; !order && i < x->stack.count && i < y->stack.count; i++)
+        order = by_number(x->stack.sites[i], y->stack.sites[i]);
+    return order ? order : by_number(x->stack.count, y->stack.count);
+}
+
+int taken_by_library(const void *a, const void *b)
+{
+    const struct taken_row *x = a, *y = b;
+    int order = by_number(x->sum.process, y->sum.process);
+    return order ? order : strcmp(x->stack.library, y->stack.library);
+}
+
+void taken_add(struct heap_taken *into, const struct heap_taken *s)
+{
+    into->blocks += s->blocks;
+    into->bytes += s->bytes;
+    into->usable += s->usable;
+    into->freed += s->freed;
+    into->freed_bytes += s->freed_bytes;
+    into->freed_usable += s->freed_usable;
+    into->temporaries += s->temporaries;
+    into->elsewhere += s->elsewhere;
+    into->elsewhere_bytes += s->elsewhere_bytes;
+    into->elsewhere_usable += s->elsewhere_usable;
+    into->nulls += s->nulls;
+    into->most_bytes = 0; /* each had its most at a time of its own */
+}
+
+size_t taken_merge(struct taken_row *rows, size_t n, int (*order)(const void *, const void *))
+{
+    size_t kept = 0;
+    qsort(rows, n, sizeof *rows, order);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && order(&rows[kept - 1], &rows[i]) == 0)
+            taken_add(&rows[kept - 1].sum, &rows[i].sum);
+        else
+            rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+/* ---- a tree ---- */
+
+static uint32_t below(struct taken_tree *tree, uint32_t parent, uint32_t process, uint64_t site)
+{
+    for (uint32_t i = tree->nodes[parent].child; i; i = tree->nodes[i].sibling)
+        if (tree->nodes[i].process == process && tree->nodes[i].site == site)
+            return i;
+    uint32_t is = (uint32_t)tree->count;
+    tree->nodes = grow(tree->nodes, &tree->room, ++tree->count, sizeof *tree->nodes);
+    tree->nodes[is] = (struct taken_node){.parent = parent,
+                                          .sibling = tree->nodes[parent].child,
+                                          .process = process,
+                                          .site = site,
+                                          .sum = {.process = process}};
+    tree->nodes[parent].child = is;
+    return is;
+}
+
+void taken_grow(struct taken_tree *tree, const struct taken_row *row)
+{
+    uint32_t node = 0;
+    if (!tree->count) {
+        tree->nodes = grow(tree->nodes, &tree->room, tree->count = 1, sizeof *tree->nodes);
+        tree->nodes[0] = (struct taken_node){0};
+    }
+    for (uint32_t i = row->stack.count; i-- > 0;) {
+        node = below(tree, node, row->sum.process, row->stack.sites[i]);
+        taken_add(&tree->nodes[node].sum, &row->sum);
+    }
+}
+
+void taken_tree_free(struct taken_tree *tree)
+{
+    free(tree->nodes);
+    *tree = (struct taken_tree){0};
+}

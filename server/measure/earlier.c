@@ -1,0 +1,34 @@
+#include "server/measure/earlier.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void earlier_keep(struct earlier *e, size_t *bytes, uint64_t time_ns, const uint8_t *body,
+                  size_t size)
+{
+    e->full |= *bytes + size > EARLIER_BYTES || size > UINT32_MAX;
+    if (e->full || !size)
+        return;
+    struct earlier_body one = {time_ns, memory_bytes(size), (uint32_t)size};
+    memcpy(one.data, body, size);
+    PUSH(e->items, e->count, one);
+    *bytes += size;
+}
+
+uint32_t earlier_times(const struct earlier *e)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        times += !i || e->items[i].time_ns != e->items[i - 1].time_ns;
+    return times;
+}
+
+void earlier_free(struct earlier *e)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        free(e->items[i].data);
+    free(e->items);
+    *e = (struct earlier){0};
+}

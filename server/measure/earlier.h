@@ -1,0 +1,34 @@
+/* What a thread told of its calls before: each body of SUMS as it came, so that sums can be had as of then.
+ *
+ * They are kept as bytes, up to EARLIER_BYTES of all threads of a run; of what comes later only the newest sums are known,
+ * which is no less true, but says nothing of when. */
+#ifndef SERVER_MEASURE_EARLIER_H
+#define SERVER_MEASURE_EARLIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EARLIER_BYTES ((size_t)64 << 20)
+
+/* Zero-initialised: none. */
+struct earlier {
+    struct earlier_body {
+        uint64_t
+            time_ns; /* by the program's clock; one time may have several, one after the other */
+        uint8_t *data;
+        uint32_t size;
+    } *items;
+    uint32_t count;
+    uint32_t saved; /* so many of them were told to a state */
+    bool full; /* some found no room */
+};
+
+/* *bytes: of all threads.  The body is copied. */
+void earlier_keep(struct earlier *earlier, size_t *bytes, uint64_t time_ns, const uint8_t *body,
+                  size_t size);
+/* How many times there are. */
+uint32_t earlier_times(const struct earlier *earlier);
+void earlier_free(struct earlier *earlier); /* empties it */
+
+#endif

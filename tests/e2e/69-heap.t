@@ -1,0 +1,260 @@
+#!/bin/bash
+# Call stacks of what is taken from the heap, C++, what is freed that must not be, each block that is left, how much there
+# is over time; and programs that free badly end as they did.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+
+cat >forms.cc <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+#include <new>
+#include <string>
+#define KEPT __attribute__((noinline))
+struct alignas(64) wide { char c[64]; };
+static void *volatile keep[32];
+KEPT static void all_forms()
+{
+    delete new int;
+    delete[] new int[5];
+    operator delete(operator new(4, std::nothrow));
+    operator delete[](operator new[](4, std::nothrow));
+    delete new wide;
+    delete[] new wide[2];
+    operator delete(operator new(10), (std::size_t)10);
+    operator delete[](operator new[](10), (std::size_t)10);
+    operator delete(operator new(10), std::nothrow);
+    operator delete(operator new(10, std::align_val_t(128)), (std::size_t)10, std::align_val_t(128));
+    operator delete[](operator new[](10, std::align_val_t(128)), std::align_val_t(128));
+    free(memalign(64, 10));
+    free(valloc(10));
+    free(pvalloc(10));
+    free(aligned_alloc(64, 64));
+}
+KEPT static void grows()
+{
+    std::string *s = new std::string("x");
+    s->append(500, 'y');
+    keep[0] = s;
+}
+KEPT static void lines()
+{
+    char *line = nullptr, *text;
+    size_t n = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    if (getline(&line, &n, f) < 0 || asprintf(&text, "%d", 12345) < 0)
+        exit(3);
+    keep[1] = line;
+    keep[2] = text;
+    fclose(f);
+    puts(""); /* the C library's own buffer */
+}
+KEPT static void thrown()
+{
+    volatile size_t most = (size_t)1 << 62;
+    try {
+        keep[9] = new char[most];
+    } catch (const std::bad_alloc &) {
+        keep[9] = new char[7];
+    }
+}
+KEPT static void inner(int n) { keep[10 + n] = malloc(1000 + n); }
+KEPT static void middle(int n) { inner(n); inner(n + 2); keep[31] = nullptr; }
+KEPT static void outer() { middle(0); middle(1); keep[31] = nullptr; }
+static int order(const void *a, const void *b)
+{
+    keep[8] = malloc(3000);
+    free(keep[8]);
+    return *(const int *)a - *(const int *)b;
+}
+int main(int argc, char **argv)
+{
+    char local[64];
+    int numbers[2] = {2, 1};
+    for (int i = 1; i < argc; i++) {
+        std::string how = argv[i];
+        if (how == "forms") all_forms();
+        if (how == "grows") grows();
+        if (how == "lines") lines();
+        if (how == "thrown") thrown();
+        if (how == "deep") { outer(); qsort(numbers, 2, sizeof *numbers, order); }
+        if (how == "twice") { free(keep[3] = malloc(9)); free(keep[3]); }
+        if (how == "stack") free(local + 16);
+        if (how == "inside") free((char *)(keep[3] = malloc(99)) + 3);
+        if (how == "new-free") free(keep[3] = operator new(4));
+        if (how == "malloc-delete") { keep[3] = malloc(4); operator delete(keep[3]); }
+        if (how == "array") { keep[3] = operator new[](12); operator delete(keep[3]); }
+        if (how == "null") for (int k = 0; k < 5; k++) free(keep[7]);
+        if (how == "again") { keep[3] = realloc(realloc(nullptr, 10), 20); free(keep[3]); }
+    }
+}
+END
+check "it compiles" c++ -std=c++17 -g -O2 -fno-builtin -w forms.cc -o forms
+# of FILE SCOPE COLUMN: of the rows of `poet memory --json` in FILE
+of() { perl -MJSON::PP -e 'my ($file, $scope, $column) = @ARGV; open my $f, "<", $file or die;
+    print join " ", map { $_->{$column} // "null" } grep { ($_->{scope} // "") =~ /^$scope/ }
+        map { decode_json($_)->{row} // () } <$f>' "$@"; }
+total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
+    print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
+# record NAME PROGRAM ARG...: to NAME.poet, its table in NAME.json; the status in $status
+record() {
+    name=$1
+    shift
+    { (poet record -m memory -o "$name.poet" "$@" >/dev/null) 2>"$name.err"; } 2>/dev/null
+    status=$?
+    until_true finished "$name.poet"
+    poet memory --json "$name.poet" >"$name.json"
+}
+
+# ---- who called, through the libraries ----
+record all ./forms forms grows lines thrown again
+is "it ends as it did" $status 0
+is "C++'s own growth is told by who called it" "$(of all.json grows bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
+is "so is what the C library makes for a caller" "$(of all.json lines bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
+is "after a new that threw" "$(of all.json thrown bytes)" 7
+is "nothing else is left" "$(total all.json bytes)" 667
+is "and nothing was wrong" "$(grep -c '"fault":"' all.json)" 0
+like "the C library's buffers are apart" "$(poet memory all.poet)" "bytes are the C library's and the loader's own"
+is "by function" "$(poet memory --csv --by function --columns scope,blocks,bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
+is "by file" "$(poet memory --csv --by file --columns scope,blocks,bytes all.poet | tr -d '\r' | grep -c 'forms.cc,5,667$')" 1
+
+# ---- stacks ----
+record deep ./forms deep
+is "as a tree" "$(poet memory --tree --columns scope,bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
+    "main 4006;  outer 2004;    middle 1003;      inner 1003;    middle 1001;      inner 1001;  outer 2002;    middle 1002;      inner 1002;    middle 1000;      inner 1000;"
+is "each path has its bytes" "$(poet memory --tree --columns scope,bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
+like "through a library and back" "$(poet memory --by path --json deep.poet | grep '"scope":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
+poet memory --tree --csv deep.poet >tree.csv
+is "whole ones go to main, and not beyond" "$(grep -c -E '_start|libc_start' tree.csv)" 0
+like "none is in part" "$(poet memory deep.poet | grep -c 'only in part')" "^0"
+
+# ---- what is wrong is an event, there before the C library ends the program ----
+# wrong HOW TYPE FAULT
+wrong() {
+    { (./forms "$1" >/dev/null) 2>/dev/null; } 2>/dev/null
+    local plain=$?
+    record wrong ./forms "$1"
+    is "$1: it ends as it did" $status $plain
+    like "$1: it is an event, at its place" "$(poet dump wrong.poet)" "$2 .*T:main .*forms.cc:[0-9]+"
+    like "$1: and a row, with its event" "$(grep '"fault":"' wrong.json)" "\"fault\":\"$3\".*\"event\":\"1:"
+}
+wrong twice freed_twice "freed twice"
+wrong stack freed_never "never given out"
+wrong inside freed_never "no block begins there"
+wrong new-free freed_otherwise "new, but free"
+wrong malloc-delete freed_otherwise "malloc, but delete"
+wrong array freed_otherwise "new\\[\\] and delete, or new and delete\\[\\]"
+record null ./forms null
+is "free(NULL) is counted" "$(of null.json main nulls)" 5
+is "and the first one is an event" "$(poet dump null.poet | grep -c freed_null)" 1
+
+# ---- each block ----
+cat >each.c <<'END'
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct female { char name[128]; int age; double height; };
+struct male { char name[100]; short age; struct female *knows; };
+static void *all[9];
+static void show(int i, void *p, size_t n)
+{
+    char text[100];
+    all[i] = p;
+    sprintf(text, "%p,%zu,%zu\n", p, n, malloc_usable_size(p));
+    fputs(text, stderr);
+}
+int main(int argc, char **argv)
+{
+    static const size_t sizes[] = {sizeof(char), sizeof(int), sizeof(float), sizeof(double), sizeof(struct female),
+                                   sizeof(struct male), 6, 9, 12};
+    for (int i = 0; i < 9; i++)
+        show(i, malloc(sizes[i]), sizes[i]);
+    free(malloc(50));
+    free(argv[argc]); /* nothing */
+    if (argc > 1)
+        getchar();
+    for (int i = 0; argc > 1 && i < 9; i++)
+        free(all[i]);
+    if (argc > 1)
+        getchar();
+    return 0;
+}
+END
+check "it compiles" cc -g -O0 -fno-builtin each.c -o each
+record each ./each
+is "nine blocks: addresses, sizes and usable sizes are as the program says them" \
+    "$(poet memory --each --csv --columns address,bytes,usable each.poet | tr -d '\r' | grep ^0x | sort)" "$(sort each.err)"
+like "each has its stack" "$(poet memory --each --json each.poet | sed -n 2p)" '"context":\["main \(each.c:[0-9]+\)"\]'
+is "and free(NULL) its line" "$(of each.json 'main \(each.c:22' nulls)" 1
+
+# ---- live; how much over time ----
+mkfifo go
+start_server -o traces/ -q
+poet record -m memory ./each wait <go 2>/dev/null &
+recorded=$!
+exec 9>go
+blocks() { poet memory --each --csv --columns address latest 2>/dev/null | grep -c ^0x; }
+has() { [ "$(blocks)" = "$1" ]; }
+until_true has 9
+check "while it runs, each block is there" has 9
+echo >&9
+until_true has 0
+check "and gone when it is freed" has 0
+exec 9>&-
+wait $recorded
+until_true finished latest
+is "how much there was over time is a meter" "$(poet usage --csv --columns meter,last latest | grep -c '^heap_live,[0-9]')" 1
+like "and so is what it had at most" "$(poet memory latest)" "had [0-9]{3,} bytes at most, [0-9]"
+stop_server
+
+# ---- the number of another tool ----
+cat >leak.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static void *volatile x;
+static void *a(void *p) { for (int i = 0; i < 7; i++) x = malloc(100); return p; }
+static void *b(void *p) { for (int i = 0; i < 5; i++) x = malloc(33); free(p); free(0); return 0; }
+int main(void)
+{
+    void *given = malloc(64);
+    pthread_t t, u;
+    pthread_create(&t, 0, a, 0);
+    pthread_create(&u, 0, b, given);
+    pthread_join(t, 0);
+    pthread_join(u, 0);
+    x = 0;
+}
+END
+check "it compiles" cc -g -fno-builtin -w leak.c -o leak -pthread
+record leak ./leak
+is "12 blocks, 865 bytes" "$(total leak.json blocks) $(total leak.json bytes) $(total leak.json elsewhere_bytes)" "12 865 64"
+if command -v valgrind >/dev/null; then
+    valgrind --leak-check=full ./leak 2>memcheck
+    like "memcheck counts the same" "$(cat memcheck)" "definitely lost: 865 bytes in 12 blocks"
+else
+    skip "memcheck counts the same" "valgrind is not installed"
+fi
+
+# ---- programs that have their own ----
+cat >own.cc <<'END'
+#include <cstdlib>
+#include <new>
+static void *volatile keep;
+void *operator new(std::size_t n) { if (void *p = malloc(n + 16)) return (char *)p + 16; throw std::bad_alloc(); }
+void operator delete(void *p) noexcept { if (p) free((char *)p - 16); }
+int main()
+{
+    keep = new int[3];
+    operator delete[](keep, (std::size_t)12); /* calls those above, in the end */
+    keep = new int;
+    operator delete(keep, (std::size_t)4);
+    keep = nullptr;
+}
+END
+check "it compiles" c++ -std=c++17 -g -O0 -w own.cc -o own
+record own ./own
+is "a program with its own new and delete ends well" $status 0
+is "all is freed, and nothing is said to be wrong" "$(total own.json blocks) $(grep -c '"fault":"' own.json)" "0 0"
+done_testing

@@ -1,0 +1,258 @@
+#!/bin/bash
+# A tree of calls as an icicle: in a file, in letters, in the viewer; all shapes say the same; parts of a run.
+. "$(dirname "$0")/lib.sh"
+status() { "$@" >/dev/null 2>&1; echo $?; }
+start_server -o traces/ -q
+
+cat >called.c <<'END'
+const char part_of_k[] = "sorting; all";
+void f(void) {}
+void g(void) {}
+void k(void) {}
+void r(void) {}
+int main(void) { f(); g(); k(); r(); }
+END
+check "it compiles" cc -g -pie -fPIE called.c -o called
+check "a program tells of its calls" /usr/bin/python3 "$root/tests/e2e/region.py" "$work/called" end
+run=$(ls traces/called-*.poet)
+
+# ---- files ----
+for form in pdf svg png; do check "$form" poet calls --tree "$run" -o "tree.$form"; done
+for form in pdf svg png; do
+    poet calls --tree "$run" -o "again.$form"
+    check "the same bytes again: $form" cmp "tree.$form" "again.$form"
+done
+pdftotext -layout tree.pdf - >tree.txt
+# NAME: what the box of that name says that it took
+in_picture() { perl -ne "print \$1 and exit if /(?:^|\\s)\\Q$1\\E (?:\\(\\S+\\))? *([\\d.]+) ms/" tree.txt; }
+cell() { poet calls --tree "$run" --csv --columns scope,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
+is "the root is the lives of all threads" "$(grep -o 'lives of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lives of all threads 140.000 ms"
+is "a box says what the table says" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
+like "what colours stand for" "$(tr -s ' ' <tree.txt)" "called\.c waiting, or in a call of the system"
+like "the table's own notes" "$(tr -s ' \n' ' ' <tree.txt)" "total 140.000 ms in 2 threads, unaccounted 20.000 ms"
+like "SVG has text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
+check "grey" poet calls --tree "$run" -o grey.png --grey
+is "no colour in grey" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grey && pdftoppm -r 40 grey.pdf grey &&
+    perl -0777 -ne 's/^P6\s+\d+\s+\d+\s+\d+\s//; my $n = 0; while (/(.)(.)(.)/gs) { $n++ if $1 ne $2 || $2 ne $3 } print $n' grey-1.ppm)" 0
+is "with columns it is the table" "$(poet calls --tree "$run" --columns scope,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
+    "$(poet calls --tree "$run" --columns scope,calls | grep -c '^ *[a-z].*[0-9]$')"
+
+# ---- by what ----
+widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
+total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
+is "as wide as total" "$(widths)" " lives of all threads 140.000 ms "
+is "as wide as calls" "$(widths --width-of calls)" " all $(total calls) "
+is "as wide as self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
+is "as wide as cpu" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
+like "no such column" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: there is no column "totl": did you mean "total"'
+is "is misuse" "$(status poet calls --tree --width-of totl "$run" -o x.pdf)" 2
+is "a share is no size" "$(status poet calls --tree --width-of self_share "$run" -o x.pdf)" 1
+is "no such chart" "$(status poet calls --chart pie "$run")" 2
+is "no such form" "$(status poet calls --chart icicle "$run" -o x.csv)" 2
+is "in letters into a file" "$(poet calls --chart icicle "$run" -o letters.txt && cmp letters.txt <(poet calls --chart icicle "$run"))" ""
+
+# ---- parts of a run ----
+cat >phases.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+volatile long sum;
+__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 100000; i++) sum++; }
+__attribute__((noinline)) void early(double end) { while (now() < end) leaf(); }
+__attribute__((noinline)) void late(double end) { while (now() < end) leaf(); }
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void sign(void) { pthread_mutex_lock(&m); sum++; pthread_mutex_unlock(&m); }
+int main(void) { double begin = now(); sign(); early(begin + 1.4); sign(); late(begin + 2.6); sign(); return 0; }
+C
+poetcc -profile -ignore=now,sign -g -no-pie -O1 phases.c -o phases -pthread
+POET_OUTPUT=phases.poet ./phases
+until_true finished phases.poet
+notes() { tail -n 1 "$1" | perl -MJSON::PP -ne 'print "$_\n" for @{decode_json($_)->{notes}}'; }
+poet calls --json phases.poet >whole.json
+poet calls --json --to 500ms phases.poet >begin.json
+like "which times it counted between is said" "$(notes begin.json)" \
+    "counted between 0\.[0-9]+ s and [0-9.]+ s: sums are kept about once a second, .*nothing is guessed"
+signs() { poet dump --json phases.poet | grep '"type":"enter"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
+# the first time, after the begin, at which sums were kept: to the ms
+at=$(notes begin.json | sed -n 's/.* and \([0-9.]*\) s: sums.*/\1/p')
+around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }
+poet calls --json --to "$(around -0.002)s" phases.poet >before.json
+poet calls --json --from "$(around 0.002)s" phases.poet >after.json
+is "a part ends where sums were kept" "$(notes before.json | grep -o 'and [0-9.]* s:')" "and $at s:"
+is "and begins there" "$(notes after.json | grep -o 'between [0-9.]* s')" "between $at s"
+sums() { # of function COLUMN in FILE
+    perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
+        my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{scope} =~ /^$f / } } print $all' "$@"
+}
+for column in calls concurrent self_ns total_ns; do
+    is "both parts are the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
+        "$(for f in leaf early late main; do sums $f $column whole.json; echo; done)"
+done
+# whether the call that was open at that time ran since it went on is known later: then it counts for neither part
+is "of the processor's time they are no more" "$(for f in leaf early late main; do
+    [ "$(sums $f cpu_ns before.json after.json)" -le "$(sums $f cpu_ns whole.json)" ] || echo $f; done)" ""
+is "what was not called then has no row" "$(grep -c '"scope":"late ' before.json)" 0
+is "single calls are not known of a part" "$(sums leaf min_ns after.json)" 0
+is "nobody measured after the end" "$(poet calls phases.poet --from 90s | grep -c 'no thread that measured its calls lived then')" 1
+is "as a picture, too" "$(poet calls --tree --from "$(around 0.002)s" phases.poet -o part.pdf && pdftotext -layout part.pdf - | tr -s ' \n' ' ' | grep -o "counted between $at s")" "counted between $at s"
+like "the last sums alone say nothing of parts" "$(poet calls "$run" --from 1ms 2>&1)" "only the last sums of calls are there: what they were in a part of it cannot be told"
+like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what they were in the past of an event is not known"
+
+# ---- waits ----
+compile stages -pthread && ./stages >/dev/null 2>&1
+stages=$(ls -t traces/stages-*.poet | head -n 1)
+until_true finished "$stages"
+like "nothing measured is nothing to be drawn" "$(poet calls --tree "$stages" -o x.pdf 2>&1)" "nothing to be drawn: no thread measured its calls"
+check "waits are a tree, too" poet waits --tree "$stages" -o waits.pdf
+like "with what they are charged to" "$(pdftotext -layout waits.pdf -)" "T:packer"
+is "as wide as all that was waited" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
+    "all $(poet waits --json "$stages" | tail -n 1 | perl -MJSON::PP -ne 'printf "%.3f", decode_json($_)->{total}{waited_ns} / 1e6') ms"
+
+# ---- the drawer's page: the same cells ----
+cat >work.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+volatile long sum;
+__attribute__((noinline)) void locked(void) { pthread_mutex_lock(&m); sum++; pthread_mutex_unlock(&m); }
+__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) locked(); sum++; }
+__attribute__((noinline)) void idle(void) { for (long i = 0; i < 3000000; i++) sum++; locked(); sum++; }
+__attribute__((noinline)) void *body(void *p) { work(3); sum++; return p; }
+int main(void)
+{
+    pthread_t t;
+    idle();
+    work(2);
+    pthread_create(&t, 0, body, 0);
+    pthread_join(t, 0);
+}
+C
+poetcc -profile -g -no-pie -O1 work.c -o work
+POET_OUTPUT=work.poet ./work
+until_true finished work.poet
+poet dump --json work.poet >dump.json
+events() { # those that were made in all these functions, whatever was called in between; FIRST: only the first one
+    perl -MJSON::PP -e 'my ($first, @f) = @ARGV; open my $d, "<", "dump.json" or die;
+        while (<$d>) { my $e = decode_json($_); my $c = $e->{calls} or next; my $in = join "|", "", @$c, "";
+            next if grep { $in !~ /\|\Q$_\E / } @f; push @found, $e->{event} }
+        print join " ", $first eq "first" ? $found[0] : sort @found' "$@"
+}
+poet calls --csv work.poet | tr -d '\r' >flat.csv
+poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
+row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
+. "$root/tests/e2e/display.sh"
+cat >script <<S
+drawer calls
+table flat.tab
+row $(row_of flat.csv idle)
+marks marks.txt
+row $(row_of flat.csv work)
+marks marks.txt
+action calls-shape tree
+table tree.tab
+row $(row_of tree.csv work)
+marks marks.txt
+action calls-shape flat
+select $(events first locked idle)
+table event.tab
+action calls-shape tree
+select $(events first locked body)
+table event-tree.tab
+action calls-shape icicle
+select $(events first locked idle)
+table event-boxes.tab
+action calls-shape tree
+action calls-filter IDLE
+table filtered.tab
+save-page filtered.svg
+action calls-shape icicle
+table boxes.tab
+action calls-filter main
+save-page boxes.svg
+row $(row_of tree.csv main)
+enter-row
+marks marks.txt
+table inside.tab
+save-page inside.pdf
+action calls-by-thread
+table threads.tab
+action calls-by-thread
+quit
+S
+poet view --script script work.poet >view.out 2>&1
+# two selected events are a range
+cat >script <<S
+drawer calls
+select $(signs 2)
+second $(signs 3)
+table between.tab
+select 0:0
+table whole.tab
+quit
+S
+poet view --script script phases.poet >>view.out 2>&1
+# in words, from CSV
+said() { # FILE COLUMN...: as the drawer has them
+    perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
+        while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
+            $v eq "" ? ($_ eq "mark" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
+}
+seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
+columns=$(head -n 1 flat.tab | tr '\t' ' ')
+is "its columns are those of poet calls" "$columns" " scope calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns mark"
+is "the list has the same cells" "$(seen flat.tab)" "$(said flat.csv $columns)"
+is "the tree has the same cells" "$(seen tree.tab)" "$(said tree.csv $columns)"
+is "and the same depths" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
+mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n' | sort | paste -sd' '; }
+is "what was made in a function lights up" "$(mark 1)" "$(events all idle)"
+is "in another one" "$(mark 2)" "$(events all work)"
+is "in a tree only below those that called it" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
+is "in a box, too" "$(mark 4)" "$(events all main)"
+is "the filter keeps what has it in its name, what called it and what it called" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
+like "the page is saved as it is seen" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
+is "but for what is not seen" "$(grep -c '>body ' filtered.svg)" 0
+total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $8 / 1e6; exit }' tree.csv; }
+is "a box is as long as its row says" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
+is "what is not looked for steps back" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
+is "in a box one is in it alone" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"
+like "it is saved with what it lies in" "$(pdftotext -layout inside.pdf -)" "lives of all threads"
+like "by thread, each is a box" "$(awk -F'\t' '$1 ~ /^\**1$/ { print $3 }' threads.tab | paste -sd' ')" "T:main"
+is "an event that is selected selects its function" "$(grep '^\*' event.tab | cut -f2)" "locked (work.c:4)"
+is "in the tree its path" "$(grep -n -B2 '^\*' event-tree.tab | cut -f2 | cut -d' ' -f1 | paste -sd' ')" "body work locked"
+is "and its box" "$(grep '^\*' event-boxes.tab | cut -f3)" "main (work.c:9) > idle (work.c:6) > locked (work.c:4)"
+poet calls --csv --from "$(signs 2)" --to "$(signs 3)" phases.poet | tr -d '\r' >between.csv
+poet calls --csv phases.poet | tr -d '\r' >phases.csv
+is "between two selected events it is what poet calls says of that" "$(seen between.tab)" "$(said between.csv $columns)"
+is "which is less than the whole" "$(grep -c early between.tab; cmp -s between.tab whole.tab || echo differs)" "$(grep -c early between.csv; echo differs)"
+is "with none it is the whole again" "$(seen whole.tab)" "$(said phases.csv $columns)"
+# keys and the mouse, in the boxes
+cat >script <<S
+drawer calls
+action calls-shape icicle
+table ready
+await keys
+table keys.tab
+await click
+table click.tab
+await up
+table up.tab
+quit
+S
+poet view --script script work.poet >>view.out 2>&1 &
+pids="$pids $!"
+until_true test -s ready
+focus "^work"
+xdotool key Down Down Right Left Down
+>keys
+until_true test -s keys.tab
+is "arrows go from box to box" "$(grep '^\*' keys.tab | cut -f3)" "main (work.c:9) > idle (work.c:6)"
+xdotool key Up Return
+>click
+until_true test -s click.tab
+is "Enter goes into the selected one" "$(awk -F'\t' '$2 == 1000 && $1 ~ /^\*/ { print $1, $3 }' click.tab)" "*1 main (work.c:9)"
+xdotool key BackSpace
+>up
+until_true test -s up.tab
+is "Backspace up" "$(awk -F'\t' '$2 == 1000 { print $3 }' up.tab)" "lives of all threads"
+is "nothing is complained of" "$(grep -i 'critical\|warning' view.out)" ""
+
+done_testing

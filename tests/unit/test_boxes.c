@@ -1,0 +1,170 @@
+/* Trees of boxes: what is below a box is never wider, nothing is lost, and all that is too narrow is counted. */
+#include "clients/book/boxes.h"
+#include "memory/memory.h"
+#include "render/icicle.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct boxes *b, uint16_t depth, const char *name, int64_t own, int64_t size)
+{
+    struct boxes_node *node = boxes_add(b, depth, memory_copied(name));
+    node->own = own;
+    node->size = size;
+    node->amount = memory_printed("%d", (int)(own > size ? own : size));
+    node->group = boxes_group(b, own % 2 ? "odd.c" : "even.c");
+}
+
+/* all 100: a 60 (b 20 (c 5), d 30), e 30; 10 are nobody's. */
+static struct boxes small(void)
+{
+    struct boxes b = {.title = memory_copied("t"), .measure = memory_copied("total")};
+    add(&b, 0, "all", 0, 100);
+    add(&b, 1, "a", 0, 60);
+    add(&b, 2, "b", 0, 20);
+    add(&b, 3, "c", 5, 0);
+    add(&b, 2, "d", 30, 0);
+    add(&b, 1, "e", 0, 30);
+    boxes_finish(&b);
+    return b;
+}
+
+static void sizes_add_up(void **state)
+{
+    (void)state;
+    struct boxes b = small();
+    static const int64_t size[] = {100, 60, 20, 5, 30, 30}, own[] = {10, 10, 15, 5, 30, 30};
+    static const uint32_t parent[] = {UINT32_MAX, 0, 1, 2, 1, 0}, end[] = {6, 5, 4, 4, 5, 6};
+    for (uint32_t i = 0; i < b.count; i++) {
+        assert_int_equal(b.nodes[i].size, size[i]);
+        assert_int_equal(b.nodes[i].own, own[i]);
+        assert_int_equal(b.nodes[i].parent, parent[i]);
+        assert_int_equal(b.nodes[i].end, end[i]);
+    }
+    char *path = boxes_path(&b, 3);
+    assert_string_equal(path, "a > b > c");
+    free(path);
+    boxes_free(&b);
+}
+
+/* A row says less than what is below it: it is as wide as that. */
+static void what_is_below_is_never_wider(void **state)
+{
+    (void)state;
+    struct boxes b = {0};
+    add(&b, 0, "all", 0, 5);
+    add(&b, 1, "a", 0, 7);
+    add(&b, 2, "b", 0, 9);
+    add(&b, 5, "c", 0, 4); /* too deep: below the one before it */
+    boxes_finish(&b);
+    assert_int_equal(b.nodes[0].size, 9);
+    assert_int_equal(b.nodes[1].size, 9);
+    assert_int_equal(b.nodes[1].own, 0);
+    assert_int_equal(b.nodes[3].depth, 3);
+    assert_int_equal(b.nodes[2].own, 5);
+    boxes_free(&b);
+}
+
+static void a_node_is_looked_at_below_those_that_it_lies_in(void **state)
+{
+    (void)state;
+    struct boxes b = small();
+    struct boxes_places p;
+    boxes_place(&b, 2, 1, &p);
+    assert_int_equal(p.count, 4);
+    assert_int_equal(p.rows, 4);
+    for (uint32_t i = 0; i < p.count; i++) {
+        assert_int_equal(p.items[i].above, p.items[i].node < 2);
+        assert_int_equal(p.items[i].at, 0);
+        assert_int_equal(p.items[i].size, p.items[i].node == 3 ? 5 : 20);
+        assert_int_equal(p.items[i].depth, b.nodes[p.items[i].node].depth);
+    }
+    boxes_places_free(&p);
+    boxes_free(&b);
+}
+
+static struct boxes random_tree(uint32_t count)
+{
+    struct boxes b = {0};
+    uint16_t depth = 0;
+    add(&b, 0, "all", 0, 0);
+    for (uint32_t i = 1; i < count; i++) {
+        depth = (uint16_t)(1 + (uint32_t)rand() % (depth < 30 ? depth + 1u : 30u));
+        add(&b, depth, "x", rand() % 4 ? rand() % 1000 : 0, 0);
+    }
+    boxes_finish(&b);
+    return b;
+}
+
+/* Every node is drawn, or is one of those that are counted; children stand side by side within theirs. */
+static void nothing_is_lost(void **state)
+{
+    (void)state;
+    srand(7);
+    for (int round = 0; round < 200; round++) {
+        struct boxes b = random_tree(1 + (uint32_t)rand() % 300);
+        struct boxes_places p;
+        boxes_place(&b, 0, rand() % 5000, &p);
+        uint32_t drawn = 0, smaller = 0;
+        int64_t own = 0;
+        for (uint32_t i = 0; i < p.count; i++) {
+            const struct boxes_placed *q = &p.items[i];
+            drawn += !q->smaller;
+            smaller += q->smaller;
+            own += q->smaller ? q->size : b.nodes[q->node].own;
+            assert_true(q->at >= 0 && q->at + q->size <= b.nodes[0].size);
+            for (uint32_t k = 0; k < i; k++)
+                assert_true(p.items[k].depth != q->depth ||
+                            p.items[k].at + p.items[k].size <= q->at ||
+                            q->at + q->size <= p.items[k].at);
+        }
+        assert_int_equal(drawn + smaller, b.count);
+        assert_int_equal(smaller, p.smaller);
+        assert_int_equal(own, b.nodes[0].size);
+        boxes_places_free(&p);
+        boxes_free(&b);
+    }
+}
+
+static void groups_are_ranked_by_what_they_took(void **state)
+{
+    (void)state;
+    struct boxes b = small();
+    assert_int_equal(b.groups[boxes_group(&b, "even.c")].rank, 0);
+    assert_int_equal(b.groups[boxes_group(&b, "odd.c")].rank, 1);
+    boxes_free(&b);
+}
+
+static void in_letters(void **state)
+{
+    (void)state;
+    struct boxes b = small();
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    icicle_print(&b, 41, f);
+    fclose(f);
+    assert_string_equal(text, "t: as wide as total\n"
+                              "|all  100                               |\n"
+                              "|a  60                  |e  30      |\n"
+                              "|b  20  |d  30      |\n"
+                              "|~|\n"
+                              "note: 1 too narrow to be drawn, each less than 8, stand together as "
+                              "(smaller): 5 in all.\n");
+    free(text);
+    boxes_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_add_up),
+        cmocka_unit_test(what_is_below_is_never_wider),
+        cmocka_unit_test(a_node_is_looked_at_below_those_that_it_lies_in),
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(groups_are_ranked_by_what_they_took),
+        cmocka_unit_test(in_letters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
