@@ -279,6 +279,7 @@ drawer states
 select $there
 drawer source
 table revealed
+save-page page.pdf
 quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
