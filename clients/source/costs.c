@@ -154,9 +154,9 @@ static struct costs_line *line_of(struct costs_file *file, int first, int last, 
 
 /* ---- a row of the table ---- */
 
-static bool is_step(const struct columns *c, const struct table_cell *cells)
+static bool is(const struct columns *c, const struct table_cell *cells, const char *what)
 {
-    return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, "step") == 0;
+    return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
 /* From one place to another: within a function all lines between, else what lies before the second one.  Back within a line
@@ -199,6 +199,17 @@ static struct costs_line *line_of_place(struct costs *l, const struct spot *at, 
                    at->function);
 }
 
+/* In a function, after a call that it made, or before the first one. */
+static struct costs_line *line_within(struct costs *l, const struct spot *function,
+                                      const struct spot *after, struct costs_file **file)
+{
+    if (!after->line)
+        return line_of_place(l, function, "within", file);
+    *file = file_of(l, after->path);
+    return line_of(*file, after->line, after->line, memory_copied("after this call"),
+                   function->function);
+}
+
 static void add_row(struct costs *l, const struct table_names *names, const struct columns *c,
                     const struct shown_table *t, uint32_t row)
 {
@@ -207,8 +218,9 @@ static void add_row(struct costs *l, const struct table_names *names, const stru
     struct spot at = spot_of(names, &cells[c->place]), to = spot_of(names, &cells[c->until]);
     struct costs_file *file;
     struct costs_line *line =
-        is_step(c, cells)
-            ? line_of_step(l, &at, &to, &file)
+        is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
+        : is(c, cells, "within")
+            ? line_within(l, &at, &to, &file)
             : line_of_place(l, &at, cells[c->what].is == CELL_TEXT ? cells[c->what].text : "",
                             &file);
     PUSH(line->rows, line->row_count, row);

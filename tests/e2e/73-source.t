@@ -175,6 +175,7 @@ is "of one function" "$(poet source measured.poet "Wärte zwei.c" extra --contex
 like "all of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
 is "with nothing around" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
 is "the heaviest alone" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
+is "the first of the files" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
 is "by the end of its path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
 is "no such file" "$(status poet source measured.poet nowhere.c)" 2
 like "which there are" "$(cat err)" "nothing of this run was in it; there are .*Wärte zwei.c"
@@ -291,6 +292,10 @@ like "and its thread" "$(cat marks)" " lines [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
 like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
 like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
+
+poet source measured.poet "Wärte zwei.c" --all -o whole.pdf
+is "the page as it is seen is that of poet source" "$(pdftotext -layout page.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')" \
+    "$(pdftotext -layout whole.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')"
 
 # ---- for those who do not look at it ----
 launcher=/usr/libexec/at-spi-bus-launcher
