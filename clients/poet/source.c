@@ -145,6 +145,15 @@ static void sort_files(const struct tables *o, struct shown_table *t, uint32_t c
     free(one);
 }
 
+static void drop_last(struct shown_table *t)
+{
+    struct table_cell *cells = table_cells(t, --t->row_count);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (cells[i].is == CELL_TEXT)
+            free(cells[i].text);
+    free(t->rows[t->row_count].lines);
+}
+
 static int make_files(const struct wanted *w, const struct book *book, const struct costs *l,
                       struct shown_table *t)
 {
@@ -155,8 +164,8 @@ static int make_files(const struct wanted *w, const struct book *book, const str
                              w->tables.sort);
     if (w->tables.sort)
         sort_files(&w->tables, t, column);
-    for (uint32_t top = w->tables.top; top && t->row_count > top; t->row_count--)
-        cells_free(table_cells(t, t->row_count - 1), t->column_count);
+    while (w->tables.top && t->row_count > w->tables.top)
+        drop_last(t);
     return EXIT_DONE;
 }
 

@@ -88,6 +88,7 @@ double costs_share(const struct costs *l, const struct figures *f)
 struct spot {
     char *path, *function, *said;
     int line;
+    uint64_t address;
     bool entry; /* where the function begins: as an event's place, the begin or end of a thread */
 };
 
@@ -102,7 +103,8 @@ static struct spot spot_of(const struct table_names *names, const struct table_c
                         .said = *site.function
                                     ? memory_printed("%s (%s)", site.function, site.place)
                                     : memory_copied(site.place),
-                        .line = known ? site.line : 0};
+                        .line = known ? site.line : 0,
+                        .address = cell->place.address};
     const char *symbol = sites_symbol(names->sites, cell->place.process, cell->place.address);
     spot.entry = symbol && strcmp(symbol, spot.function) == 0;
     return spot;
@@ -152,12 +154,13 @@ static struct costs_line *line_of(struct costs_file *file, int first, int last, 
 
 /* ---- a row of the table ---- */
 
-static bool is_step(const struct columns *c, const struct table_cell *cells)
+static bool is(const struct columns *c, const struct table_cell *cells, const char *what)
 {
-    return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, "step") == 0;
+    return cells[c->what].is == CELL_TEXT && strcmp(cells[c->what].text, what) == 0;
 }
 
-/* From one place to another: within a function all lines between, else what lies before the second one. */
+/* From one place to another: within a function all lines between, else what lies before the second one.  Back within a line
+ * it went around a loop, through others. */
 static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
                                        const struct spot *to, struct costs_file **file)
 {
@@ -166,7 +169,11 @@ static struct costs_line *line_of_step(struct costs *l, const struct spot *from,
     if (ends)
         return line_of(*file, from->line, from->line, memory_copied("to its end"), from->function);
     if (is_within(from, to))
-        return line_of(*file, from->line, to->line, NULL, from->function);
+        return line_of(*file, from->line, to->line,
+                       from->line == to->line && to->address <= from->address
+                           ? memory_copied("from here to here again")
+                           : NULL,
+                       from->function);
     if (to->line)
         return line_of(*file, to->line, to->line,
                        from->said ? memory_printed("from %s", from->said)
@@ -192,6 +199,17 @@ static struct costs_line *line_of_place(struct costs *l, const struct spot *at, 
                    at->function);
 }
 
+/* In a function, after a call that it made, or before the first one. */
+static struct costs_line *line_within(struct costs *l, const struct spot *function,
+                                      const struct spot *after, struct costs_file **file)
+{
+    if (!after->line)
+        return line_of_place(l, function, "within", file);
+    *file = file_of(l, after->path);
+    return line_of(*file, after->line, after->line, memory_copied("after this call"),
+                   function->function);
+}
+
 static void add_row(struct costs *l, const struct table_names *names, const struct columns *c,
                     const struct shown_table *t, uint32_t row)
 {
@@ -200,8 +218,9 @@ static void add_row(struct costs *l, const struct table_names *names, const stru
     struct spot at = spot_of(names, &cells[c->place]), to = spot_of(names, &cells[c->until]);
     struct costs_file *file;
     struct costs_line *line =
-        is_step(c, cells)
-            ? line_of_step(l, &at, &to, &file)
+        is(c, cells, "step") ? line_of_step(l, &at, &to, &file)
+        : is(c, cells, "within")
+            ? line_within(l, &at, &to, &file)
             : line_of_place(l, &at, cells[c->what].is == CELL_TEXT ? cells[c->what].text : "",
                             &file);
     PUSH(line->rows, line->row_count, row);

@@ -110,6 +110,15 @@ void written_read(struct written *file, const struct written_search *search, con
     cut_lines(file, size);
 }
 
+void written_around(struct written *file, const char *path)
+{
+    struct written_map here = {NULL, "."};
+    struct written_search around = {&here, 1};
+    char *there = written_find(NULL, path);
+    written_read(file, there ? NULL : &around, path);
+    free(there);
+}
+
 /* Tabs become blanks up to the next eighth column. */
 static char *without_tabs(const char *text)
 {

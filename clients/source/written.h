@@ -33,6 +33,8 @@ struct written {
 void written_look(struct written_search *search, char *value);
 /* Never fails: see problem. */
 void written_read(struct written *file, const struct written_search *search, const char *path);
+/* The same: where it was compiled, else under its name below the working directory. */
+void written_around(struct written *file, const char *path);
 /* Where it is, as new memory; NULL: it is not there, or no regular file. */
 char *written_find(const struct written_search *search, const char *path);
 /* A line, from 1, without tabs, new memory; "" behind the last one.  Very long ones are cut. */

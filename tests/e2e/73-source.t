@@ -142,6 +142,10 @@ like "and says so" "$(poet source plain.poet)" "no thread measured its calls: co
 at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }
 between "extra took what it says itself" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
 is "and did not wait" "$(at EXTRA waited_ns)" 0
+is "it was called on two lines, once each" "$(at FIRST calls) $(at SECOND calls)" "1 1"
+between "where it took as long as there was measured" "$(($(at FIRST total_ns) + $(at SECOND total_ns)))" "$in_extra" "$at_extra"
+is "and all of that itself" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))" "$(at EXTRA self_ns)"
+between "a call that waited is at its line, and all its time" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
 between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
 is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
     "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^fast \(.*:$(line BARRIER)\)/ } @row)")"
@@ -171,6 +175,7 @@ is "of one function" "$(poet source measured.poet "Wärte zwei.c" extra --contex
 like "all of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
 is "with nothing around" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
 is "the heaviest alone" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
+is "the first of the files" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
 is "by the end of its path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
 is "no such file" "$(status poet source measured.poet nowhere.c)" 2
 like "which there are" "$(cat err)" "nothing of this run was in it; there are .*Wärte zwei.c"
@@ -184,6 +189,48 @@ like "that is said" "$(poet source measured.poet --from 1ms)" "calls are summed 
 
 is "completion knows the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
     COMP_POINT=${#COMP_LINE}; _poet; printf "%s" "${COMPREPLY[@]}"')" 'Wärte\ zwei.c'
+
+# ---- what was inlined, and C++ ----
+cat >lock.h <<'C'
+#include <mutex>
+struct box {
+    std::mutex m;
+    long n = 0;
+    inline void add(long k)
+    {
+        std::lock_guard<std::mutex> hold(m);
+        n += k;
+    }
+};
+C
+cat >inlined.cc <<'C'
+#include "lock.h"
+#include <thread>
+box shared;
+template <class T> __attribute__((noinline)) void work(T k)
+{
+    shared.add(k); /* INLINED */
+}
+int main()
+{
+    std::thread a([] { for (int i = 0; i < 20; i++) work(1); });
+    std::thread b([] { for (int i = 0; i < 20; i++) work(2L); });
+    a.join();
+    b.join();
+}
+C
+poetcc++ -profile -O2 -g inlined.cc -o inlined -pthread
+POET_OUTPUT=inlined.poet ./inlined
+until_true finished inlined.poet
+poet source inlined.poet inlined.cc --json >inlined.json
+poet source inlined.poet lock.h --json >lock.json
+at=$(grep -n INLINED inlined.cc | cut -d: -f1)
+like "a lock that was inlined stands where its outermost call is, in that function" \
+    "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
+is "and nowhere else" "$(cells lock.json 'sum("ran_ns", @row) + sum("waited_ns", @row)')" 0
+is "what went around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
+
+is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
 
 # ---- sources that are not as they were ----
 touch -d '+1 day' "$source"
@@ -233,6 +280,7 @@ drawer states
 select $there
 drawer source
 table revealed
+save-page page.pdf
 quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
@@ -244,6 +292,10 @@ like "and its thread" "$(cat marks)" " lines [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
 like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
 like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"
+
+poet source measured.poet "Wärte zwei.c" --all -o whole.pdf
+is "the page as it is seen is that of poet source" "$(pdftotext -layout page.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')" \
+    "$(pdftotext -layout whole.pdf - | grep -E 'EXTRA|BARRIER|FIRST|CONDITION' | tr -s ' ')"
 
 # ---- for those who do not look at it ----
 launcher=/usr/libexec/at-spi-bus-launcher

@@ -161,7 +161,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     struct line about = {.index = line ? atomic_load(&line->index) : 0};
     if (line) {
         record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
-        hooks_wait(t, TYPE_ARRIVE);
+        hooks_wait(t, TYPE_ARRIVE, site);
     }
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */

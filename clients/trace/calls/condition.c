@@ -197,7 +197,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                      .site = site};
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
-    hooks_wait(t, TYPE_WAIT);
+    hooks_wait(t, TYPE_WAIT, site);
     o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;

@@ -95,7 +95,7 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     }
     int saved = errno, e;
     petition_join(t, deadline ? TYPE_TIMED_JOIN : TYPE_JOIN, task, site);
-    hooks_wait(t, TYPE_JOIN);
+    hooks_wait(t, TYPE_JOIN, site);
     pthread_cleanup_push(leave_wait, t);
     errno = saved;
     e = really_join(id, result, clock, deadline);

@@ -125,7 +125,7 @@ static __attribute__((noinline)) int lock_later(struct thread *t, const struct l
 {
     record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
                  atomic_load(&line->index), site);
-    hooks_wait(t, TYPE_PETITION);
+    hooks_wait(t, TYPE_PETITION, site);
     int result = try_for_a_moment(c);
     if (result == EBUSY)
         result = real_lock(c);

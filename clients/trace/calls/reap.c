@@ -37,7 +37,7 @@ static struct waiting begin_wait(uintptr_t site, bool blocks)
     if (w.thread && blocks)
         record_event(w.thread, TYPE_REAP, thread_place(w.thread), 0, site);
     if (w.thread)
-        hooks_wait(w.thread, TYPE_REAP);
+        hooks_wait(w.thread, TYPE_REAP, site);
     errno = w.saved;
     return w;
 }

@@ -99,7 +99,7 @@ static int lock(uintptr_t site, const struct call *c)
         record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);
         petitioned = true;
-        hooks_wait(t, TYPE_PETITION);
+        hooks_wait(t, TYPE_PETITION, site);
         errno = saved;
         result = really(c, c->how);
         hooks_go_on(t, TYPE_PETITION);

@@ -88,7 +88,7 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
     struct blocked b = {
         .thread = t, .place = place, .line = line, .site = site, .result = -1, .error = EINTR};
-    hooks_wait(t, TYPE_WAIT);
+    hooks_wait(t, TYPE_WAIT, site);
     pthread_cleanup_push(leave, &b);
     errno = saved;
     b.result = really(how, s, clock, ts);

@@ -430,7 +430,7 @@ static int await(uintptr_t site, const sigset_t *signals, siginfo_t *info,
     int saved = errno, result;
     if (t) {
         record_event(t, TYPE_SIGWAIT, thread_place(t), 0, site);
-        hooks_wait(t, TYPE_SIGWAIT);
+        hooks_wait(t, TYPE_SIGWAIT, site);
     }
     pthread_cleanup_push(leave_wait, t);
     errno = saved;

@@ -118,12 +118,13 @@ void poet_scope_end(void)
 
 /* ---- waiting ---- */
 
-void hooks_wait(struct thread *t, uint32_t type)
+/* (Sites of events are within the call, those of contexts behind it.) */
+void hooks_wait(struct thread *t, uint32_t type, uintptr_t site)
 {
     uint32_t wanted;
     struct measured *m = hooks_measured(t, &wanted);
     if (m)
-        frames_enter(m, wanted, type, 0, SCOPE_WAITED, STACK);
+        frames_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
     t->waiting++;
     atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
 }
@@ -140,7 +141,7 @@ void poet_waits(poet_type_t type)
 {
     struct thread *t = thread_self();
     if (t)
-        hooks_wait(t, type);
+        hooks_wait(t, type, (uintptr_t)__builtin_return_address(0) - 1);
 }
 
 void poet_goes_on(poet_type_t type)

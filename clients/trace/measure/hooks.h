@@ -26,8 +26,8 @@ static inline struct measured *hooks_measured(struct thread *t, uint32_t *wanted
     return LIKELY(t->measured != NULL) ? t->measured : hooks_first(t);
 }
 
-/* The thread begins to wait, at an event of that type, and goes on. */
-void hooks_wait(struct thread *thread, uint32_t type);
+/* The thread begins to wait, at an event of that type and site (0: not known), and goes on. */
+void hooks_wait(struct thread *thread, uint32_t type, uintptr_t site);
 void hooks_go_on(struct thread *thread, uint32_t type);
 
 #pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include "clients/view/picture/editor.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
+#include "render/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,33 +49,9 @@ static const struct costs_file *file_of(const struct sourced *s)
     return NULL;
 }
 
-/* ---- the text of the file ---- */
-
-/* Where it was compiled, else under its name where the viewer was started. */
-static void read_text(struct sourced *s)
-{
-    struct written_map here = {NULL, "."};
-    struct written_search around = {&here, 1};
-    char *there = written_find(NULL, s->path);
-    written_free(&s->written);
-    written_read(&s->written, there ? NULL : &around, s->path);
-    free(there);
-}
-
 static void say(struct sourced *s)
 {
-    const struct costs_file *file = file_of(s);
-    const struct book *book = the_book(s->view);
-    const char *problem = s->written.problem;
-    char *text = NULL;
-    if (file && !*file->path)
-        text = g_strdup("Places without debug information");
-    else if (file && problem)
-        text = g_strdup_printf("Its text: %s", problem);
-    else if (file && s->written.changed_ns > (int64_t)book->run.wall_ns)
-        text = g_strdup("It has changed since the run began: its lines may be others");
-    sourcehead_say(&s->head, text ? text : "");
-    g_free(text);
+    sourcehead_about(&s->head, file_of(s), &s->written, (int64_t)the_book(s->view)->run.wall_ns);
 }
 
 /* ---- showing ---- */
@@ -103,13 +80,30 @@ static void choose(struct sourced *s, const char *path)
     g_free(s->path);
     s->path = g_strdup(path);
     s->fresh = true;
-    read_text(s);
+    written_free(&s->written);
+    written_around(&s->written, path);
 }
 
 static void list_files(struct sourced *s)
 {
     const struct costs_file *file = file_of(s);
     sourcehead_files(&s->head, &s->costs, file ? (uint32_t)(file - s->costs.files) : 0);
+}
+
+/* What was called on the lines of a number, and waited for. */
+static void say_line(struct sourced *s, int first, int last)
+{
+    const struct costs_file *file = file_of(s);
+    struct table_names names = {the_book(s->view), s->view->link.sites};
+    for (uint32_t i = 0; file && i < file->line_count; i++) {
+        const struct costs_line *line = &file->lines[i];
+        if (line->first != first || line->last != last || line->from)
+            continue;
+        char *text = linesaid(&names, &s->costs, line);
+        if (*text)
+            sourcehead_say(&s->head, text);
+        free(text);
+    }
 }
 
 /* What somebody wants to see, if it is a line of a file that is there. */
@@ -131,6 +125,8 @@ static void reveal(struct sourced *s)
             show_lines(s);
         }
         grid_reveal(s->grid, sourcerows_line(&s->table, number));
+        say(s);
+        say_line(s, number, number);
     }
     g_free(path);
 }
@@ -156,22 +152,6 @@ static GtkWidget *instead(struct view *view)
 }
 
 /* ---- what is chosen ---- */
-
-/* What was called on the lines of a number, and waited for. */
-static void say_line(struct sourced *s, int first, int last)
-{
-    const struct costs_file *file = file_of(s);
-    struct table_names names = {the_book(s->view), s->view->link.sites};
-    for (uint32_t i = 0; file && i < file->line_count; i++) {
-        const struct costs_line *line = &file->lines[i];
-        if (line->first != first || line->last != last || line->from)
-            continue;
-        char *text = linesaid(&names, &s->costs, line);
-        if (*text)
-            sourcehead_say(&s->head, text);
-        free(text);
-    }
-}
 
 static void mark_line(struct sourced *s, int row)
 {
@@ -324,6 +304,21 @@ static bool print(struct view *view, FILE *f)
     return true;
 }
 
+/* As poet source writes it. */
+static bool save(struct view *view, const struct page_options *options, const char *file,
+                 const char **why)
+{
+    struct sourced *s = sourced_of(view);
+    struct table_names names = {the_book(view), view->link.sites};
+    struct sheet sheet = {0};
+    if (!s->table.column_count)
+        return false;
+    lined_words(&sheet, &names, &s->table);
+    *why = render_table_write(&sheet, 1, options, file);
+    sheet_free(&sheet);
+    return true;
+}
+
 /* ---- making it ---- */
 
 /* A link to a place, as "PROCESS:ADDRESS". */
@@ -409,4 +404,5 @@ const struct page page_source = {
     .enter = enter,
     .focus = focus,
     .print = print,
+    .write = save,
 };

@@ -11,6 +11,20 @@ void sourcehead_say(struct sourcehead *h, const char *text)
     gtk_widget_set_tooltip_text(h->said, *text ? text : NULL);
 }
 
+void sourcehead_about(struct sourcehead *h, const struct costs_file *file,
+                      const struct written *written, int64_t began_ns)
+{
+    char *text = NULL;
+    if (file && !*file->path)
+        text = g_strdup("Places without debug information");
+    else if (file && written->problem)
+        text = g_strdup_printf("Its text: %s", written->problem);
+    else if (file && written->changed_ns > began_ns)
+        text = g_strdup("It has changed since the run began: its lines may be others");
+    sourcehead_say(h, text ? text : "");
+    g_free(text);
+}
+
 static char *name_of(const struct costs *costs, const struct costs_file *file)
 {
     char *path = lined_path(costs_path(file)), *base = g_path_get_basename(path);

@@ -3,6 +3,7 @@
 #define CLIENTS_VIEW_DRAWER_SOURCEHEAD_H
 
 #include "clients/source/costs.h"
+#include "clients/source/written.h"
 
 #include <gtk/gtk.h>
 
@@ -22,5 +23,8 @@ void sourcehead_build(struct sourcehead *head);
 /* "worker.c — 41.2 %": what weighs most stands first; at: the chosen one. */
 void sourcehead_files(struct sourcehead *head, const struct costs *costs, uint32_t at);
 void sourcehead_say(struct sourcehead *head, const char *text);
+/* The same, of the file itself: that it is gone, or another one by now. */
+void sourcehead_about(struct sourcehead *head, const struct costs_file *file,
+                      const struct written *written, int64_t began_ns);
 
 #endif

@@ -185,11 +185,10 @@ static bool run(struct work *w, uint64_t *budget)
 
 /* ---- calls ---- */
 
-/* From where it was called; none is known of a thread's own. */
+/* From where it was called: contexts have where the call returns to, events a place within it. */
 static struct table_place called_from(const struct context_thread *thread, const struct context *c)
 {
-    (void)c;
-    return (struct table_place){thread->process, 0};
+    return (struct table_place){thread->process, c->sums.is.site ? c->sums.is.site - 1 : 0};
 }
 
 /* Where its own time stands: at its function's begin; what is no function, where it was called, else in the function

@@ -55,6 +55,20 @@ static struct spot *nowhere(struct spots *s, enum spot_nowhere why)
     return spots_at(s, SPOT_NOWHERE, 0, why);
 }
 
+/* Of calls that are measured: as the tables tell it. */
+static struct spot *within(struct spots *s, const struct table_view *view, uint32_t code)
+{
+    struct table_cell cell = table_step(view, code);
+    if (cell.is != CELL_STEP || !cell.between.from.address) {
+        if (cell.is == CELL_TEXT)
+            free(cell.text);
+        return nowhere(s, NOWHERE_SELF);
+    }
+    uint32_t function = spots_place(s, view->run, cell.between.from),
+             after = spots_place(s, view->run, cell.between.to);
+    return spots_at(s, SPOT_WITHIN, function, after);
+}
+
 struct spot *spots_step(struct spots *s, const struct table_view *view, uint32_t code)
 {
     static const enum spot_is kinds[STEP_KINDS] = {[STEP_CODE] = SPOT_STEP,
@@ -66,6 +80,8 @@ struct spot *spots_step(struct spots *s, const struct table_view *view, uint32_t
                           : code == STEP_OTHERS ? NOWHERE_OTHERS
                                                 : NOWHERE_NOT_THERE);
     struct step step = steps_at(&view->measured->steps, code);
+    if (step.is > STEP_UNKNOWN)
+        return within(s, view, code);
     uint32_t from = spots_place(s, view->run, table_place(view, step.from)),
              to = spots_place(s, view->run, table_place(view, step.to));
     if (!from && !to)
@@ -116,6 +132,7 @@ static struct table_cell what(const struct spot *spot)
                                                   [SPOT_CALL] = "call",
                                                   [SPOT_WAIT] = "wait",
                                                   [SPOT_STEP] = "step",
+                                                  [SPOT_WITHIN] = "within",
                                                   [SPOT_LATE] = "going on",
                                                   [SPOT_TIMER] = "until its time",
                                                   [SPOT_UNEXPLAINED] = "unexplained"};
@@ -165,7 +182,7 @@ static void add_row(const struct spots *s, const struct table_view *view, const 
         return;
     cells[WHAT] = what(spot);
     cells[PLACE] = place(s, spot->place);
-    if (spot->is == SPOT_STEP)
+    if (spot->is == SPOT_STEP || spot->is == SPOT_WITHIN)
         cells[UNTIL] = place(s, spot->other);
     if (spot->is == SPOT_CALL)
         cells[OF] = place(s, spot->other);

@@ -12,6 +12,7 @@ enum spot_is {
     SPOT_CALL, /* of the function `other`, from `place` */
     SPOT_WAIT, /* at `place`, in an event of the type `other` */
     SPOT_STEP, /* from `place` to `other` */
+    SPOT_WITHIN, /* in the function at `place`, after the call at `other`, 0: before the first */
     SPOT_LATE, /* let go at `place`, and not gone on yet */
     SPOT_TIMER, /* waiting there for a time */
     SPOT_UNEXPLAINED,
