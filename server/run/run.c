@@ -11,6 +11,7 @@
 #include "server/run/heap.h"
 #include "server/run/metered.h"
 #include "server/run/figures.h"
+#include "server/run/did.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -271,6 +272,7 @@ void run_free(struct run *run)
         run->basis_free(run->basis);
     places_free(run->places);
     figures_free(run->figures);
+    did_free(run->did);
     heap_free(run->heap);
     metered_free(run->metered);
     order_free(run->order);

@@ -107,6 +107,7 @@ struct run {
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
+    struct did *did; /* of did.c alone; NULL: nothing was told */
     struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
     struct heap *heap;   /* of heap.c alone; likewise */
     struct metered *metered; /* of metered.c alone; likewise */
