@@ -21,6 +21,7 @@
 #define WELCOME_FOLLOWS                                                                            \
     1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define WELCOME_REGIONS 2u /* and it may hand over regions (wire/region.h) */
+#define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/entries.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -51,6 +52,7 @@
     M(21, REGION) /* with a descriptor: what a thread measures of itself */      \
     M(22, USAGE)  /* what the operating system says of it; sampled ones are the server's */ \
     M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
+    M(27, ENTRIES) /* with a descriptor: when each call of a thread began and ended */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

@@ -106,6 +106,14 @@ static void play_sums(struct player *player, struct session *session, struct chu
         player->trouble = error;
 }
 
+static void play_entries(struct player *player, struct session *session, struct chunk chunk,
+                         bool stale)
+{
+    const char *error = NULL;
+    if (!stale && !session_entries(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -121,6 +129,8 @@ static void play_message(struct player *player, struct chunk chunk)
         play_slots(player, session, chunk);
     else if (chunk.kind == CHUNK_SUMS)
         play_sums(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_ENTRIES)
+        play_entries(player, session, chunk, stale);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

@@ -78,7 +78,7 @@ static void welcome(struct peer *peer)
     out_begin(&peer->out, MESSAGE_WELCOME);
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
-        put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS);
+        put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_ENTRIES);
     out_end(&peer->out);
     if (program)
         program_welcome(peer);

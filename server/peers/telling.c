@@ -156,6 +156,15 @@ static bool tell_slots(struct run *run, struct session *session, struct chunk ch
     return good;
 }
 
+static bool tell_entries(struct run *run, struct session *session, struct chunk chunk,
+                         const char **error)
+{
+    bool good = session_entries(session, chunk.thread, chunk.data, chunk.size, error);
+    if (good)
+        run_fact(run, chunk);
+    return good;
+}
+
 static bool tell_message(struct run *run, struct chunk chunk, const char **error)
 {
     struct session *session =
@@ -167,6 +176,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return tell_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_SUMS)
         return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_ENTRIES)
+        return tell_entries(run, session, chunk, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

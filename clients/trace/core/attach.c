@@ -171,6 +171,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             uint32_t flags = in_left(&in) >= 4 ? get_u32(&in) : 0;
             server_follows = flags & WELCOME_FOLLOWS;
             server_regions = flags & WELCOME_REGIONS;
+            server_entries = flags & WELCOME_ENTRIES;
             return true;
         }
         uint32_t n_text = get_u32(&in);

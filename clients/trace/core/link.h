@@ -23,6 +23,7 @@ bool server_queue(struct thread *thread,
 /* For queues that grow, grow.c. */
 extern bool server_follows; /* the server takes what is in an older queue first */
 extern bool server_regions; /* it takes regions of threads */
+extern bool server_entries; /* and rings of when each call began and ended */
 bool queue_may_grow(const struct thread *thread);
 int queue_memory(
     size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */

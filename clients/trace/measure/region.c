@@ -8,6 +8,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/calibrate.h"
+#include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
 #include "wire/told.h"
 
@@ -137,6 +138,7 @@ void region_end(struct thread *t)
         else
             frames_pause(m, now, ran);
     frames_drop(m, now);
+    every_leave(m);
     munmap(m->head, REGION_MAP_BYTES);
 }
 
@@ -146,6 +148,8 @@ void region_forked(struct thread *t)
     atomic_store(&threads_running, 0);
     if (t)
         t->measured = NULL;
+    if (m)
+        every_forked(m);
     if (m)
         mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
