@@ -20,7 +20,8 @@
     K(LINE, "line")                                                             \
     K(PLACE, "place") /* of the code */                                         \
     K(STEP, "step")   /* what a thread did from one place to another */         \
-    K(EVENT, "event")
+    K(EVENT, "event")                                                         \
+    K(FINE, "ns")     /* the same as NS; people see microseconds */
 /* clang-format on */
 
 enum table_kind {

@@ -63,6 +63,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
 #define TOLD_REGION(F) F(u32, thread) /* whose it is; its descriptor comes with it */
+#define TOLD_ENTRIES(F) F(u32, thread) /* likewise */
 
 #define TOLD_METER(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
 
@@ -80,7 +81,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(sent, TOLD_SENT)                                                                             \
     M(close, TOLD_CLOSE)                                                                           \
     M(region, TOLD_REGION)                                                                         \
-    M(meter, TOLD_METER)
+    M(meter, TOLD_METER)                                                                           \
+    M(entries, TOLD_ENTRIES)
 
 /* the types of fields */
 typedef uint8_t told_u8;

@@ -3,6 +3,7 @@
 #include "clients/poet/callgrind.h"
 #include "clients/poet/dialects.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/placed.h"
 #include "clients/poet/pprof.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_GRAPH = 3000, OPTION_CYCLES, OPTION_RAW };
+enum { OPTION_GRAPH = 3000, OPTION_CYCLES, OPTION_RAW, OPTION_EVERY, OPTION_ELAPSED, OPTION_WITH };
 
 /* A format of other tools. */
 struct dialect {
@@ -28,6 +29,8 @@ static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
 struct wanted {
     struct tables tables;
     struct table_option options[2];
+    const char *what; /* the table */
+    const char *with; /* a scope; NULL: none */
     const struct dialect *dialect; /* NULL: as a table */
 };
 
@@ -36,6 +39,15 @@ static const struct argp_option options[] = {
     {"graph", OPTION_GRAPH, NULL, 0,
      "each function, and under it those that it calls: how often, and what single calls took", 1},
     {"cycles", OPTION_CYCLES, NULL, 0, "functions that call themselves, or each other in a circle",
+     1},
+    {"every", OPTION_EVERY, NULL, 0,
+     "each call as it began and ended, in the order of time (of POET_METERS=calls=every); --top N: "
+     "so many, else 100000",
+     1},
+    {"elapsed", OPTION_ELAPSED, NULL, 0,
+     "for how long any thread had each function open (likewise)", 1},
+    {"with", OPTION_WITH, "FUNCTION", 0,
+     "which functions were open on other threads while this one was, and for how long (likewise)",
      1},
     {"raw", OPTION_RAW, NULL, 0, "as measured: no estimate of what it would be unmeasured", 1},
     {"format", 'f', "FORMAT", 0,
@@ -74,6 +86,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return choose(w, "graph");
     case OPTION_CYCLES:
         return choose(w, "cycles");
+    case OPTION_EVERY:
+        w->what = "entries";
+        return 0;
+    case OPTION_WITH:
+        w->with = value;
+        w->what = "with";
+        return 0;
+    case OPTION_ELAPSED:
+        w->what = "with";
+        return 0;
     case OPTION_RAW:
         w->tables.raw = true;
         return 0;
@@ -143,14 +165,76 @@ static int run_dialect(struct wanted *w, int argc, char **argv, int first)
     return status;
 }
 
+/* ---- of when calls began and ended ---- */
+
+/* Names are known here, places by the server: it is asked for its functions first.  An exit status. */
+static int name_place(struct wanted *w, struct subject *subject, char **place)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct tables plain = {.command = w->tables.command};
+    struct shown_table t = {0};
+    int status = tables_ask(&plain, &(struct tables_section){.what = "calls"}, subject, &t);
+    uint32_t scope = table_find(&t, "scope");
+    for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
+        const struct table_cell *cell = &table_cells(&t, i)[scope];
+        bool is = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
+                  placed_is(&names, cell->place, w->with);
+        if (is)
+            *place = memory_printed("%u:%llu", cell->place.process,
+                                    (unsigned long long)cell->place.address);
+    }
+    shown_table_free(&t);
+    if (status == EXIT_DONE && !*place)
+        status = command_usage(w->tables.command,
+                               "--with %s: no function of that name was called: see poet calls",
+                               w->with);
+    return status;
+}
+
+static int show_entered(struct wanted *w, struct subject *subject)
+{
+    char *value = NULL, key[] = "with", most[] = "most";
+    struct table_option option[] = {{w->with ? key : most, NULL}, {0}};
+    struct tables_section section = {.what = w->what, .options = option};
+    bool every = strcmp(w->what, "entries") == 0;
+    int status = EXIT_DONE;
+    if (w->with)
+        status = name_place(w, subject, &value);
+    else
+        value = memory_printed("%u", every ? w->tables.top : 0);
+    option[0].value = value;
+    if (every)
+        w->tables.top = 0;
+    if (status == EXIT_DONE)
+        status = tables_run(&w->tables, subject, &section, 1);
+    free(value);
+    return status;
+}
+
+static int run_entered(struct wanted *w, int argc, char **argv, int first)
+{
+    struct subject subject;
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(w->tables.command, "%s: one SOURCE is enough", argv[first]);
+    if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
+                      labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    int status = show_entered(w, &subject);
+    subject_close(&subject);
+    return status;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}};
+    struct wanted w = {.tables = {.command = command}, .what = "calls"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
     if (w.dialect)
         return run_dialect(&w, argc, argv, first);
+    if (strcmp(w.what, "calls") != 0)
+        return run_entered(&w, argc, argv, first);
     struct tables_section section = {.what = "calls", .options = w.options};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }

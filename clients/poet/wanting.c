@@ -19,6 +19,7 @@ static const struct {
              {"calls", "counts", CALLS, WANTED_COUNTS},
              {"calls", "real", CALLS, WANTED_COUNTS | WANTED_REAL},
              {"calls", "cpu", CALLS, WANTED_COUNTS | WANTED_REAL | WANTED_CPU},
+             {"calls", "every", CALLS, CALLS},
              {"states", "off", WANTED_STATES, 0},
              {"states", "on", WANTED_STATES, WANTED_STATES},
              {"meters", "off", WANTED_METERS, 0},

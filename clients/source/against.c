@@ -16,7 +16,8 @@ struct making {
 
 static bool is_number(const struct table_column *c)
 {
-    return c->kind == TABLE_NS || c->kind == TABLE_COUNT || c->kind == TABLE_SHARE;
+    return c->kind == TABLE_NS || c->kind == TABLE_FINE || c->kind == TABLE_COUNT ||
+           c->kind == TABLE_SHARE;
 }
 
 /* ---- which rows belong together ---- */

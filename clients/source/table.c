@@ -69,9 +69,12 @@ static char *say_step(const struct table_names *names, const struct table_cell *
 static char *say_number(const struct table_column *column, double value, bool whole)
 {
     double told = column->kind == TABLE_NS      ? value / 1e6
+                  : column->kind == TABLE_FINE  ? value / 1e3
                   : column->kind == TABLE_SHARE ? 100 * value
                                                 : value;
-    int digits = column->kind == TABLE_SHARE ? 1 : column->kind == TABLE_NS || !whole ? 3 : 0;
+    int digits = column->kind == TABLE_SHARE                                        ? 1
+                 : column->kind == TABLE_NS || column->kind == TABLE_FINE || !whole ? 3
+                                                                                    : 0;
     char *said = memory_printed("%.*f", digits, told);
     if (*said == '-' && !said[1 + strspn(said + 1, "0.")])
         memmove(said, said + 1, strlen(said));
@@ -116,7 +119,8 @@ char *table_say(const struct table_names *names, const struct table_column *colu
 
 char *table_say_title(const struct table_column *column)
 {
-    return memory_printed("%s%s", column->title, column->kind == TABLE_NS ? " ms" : "");
+    const char *unit = column->kind == TABLE_NS ? " ms" : column->kind == TABLE_FINE ? " us" : "";
+    return memory_printed("%s%s", column->title, unit);
 }
 
 /* ---- columns ---- */
@@ -159,7 +163,8 @@ uint32_t *table_choose(const struct shown_table *t, const char *list, uint32_t *
 
 static bool is_number(const struct table_column *column)
 {
-    return column->kind == TABLE_NS || column->kind == TABLE_COUNT || column->kind == TABLE_SHARE;
+    return column->kind == TABLE_NS || column->kind == TABLE_FINE || column->kind == TABLE_COUNT ||
+           column->kind == TABLE_SHARE;
 }
 
 static bool is_said(const struct shown_table *t, uint32_t column)

@@ -129,6 +129,14 @@ static bool play_outside(struct player *player, struct chunk chunk, bool stale)
     return true;
 }
 
+static void play_entries(struct player *player, struct session *session, struct chunk chunk,
+                         bool stale)
+{
+    const char *error = NULL;
+    if (!stale && !session_entries(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -152,6 +160,8 @@ static void play_message(struct player *player, struct chunk chunk)
         player->trouble = "steps that cannot be";
     else if (chunk.kind == CHUNK_STEPS)
         return;
+    else if (chunk.kind == CHUNK_ENTRIES)
+        play_entries(player, session, chunk, stale);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

@@ -39,6 +39,8 @@ bool session_sums(struct session *session, uint32_t thread, const uint8_t *body,
 /* Takes what a thread has counted in meters of its own by now: the body of a METERS. */
 bool session_meters(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                     const char **error);
+bool session_entries(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
+                     const char **error);
 /* Before it ends: what it announced names what its threads measured. */
 /* Takes the body of a STEPS, which was kept of a record; false: it cannot be. */
 bool session_did(struct session *session, const uint8_t *body, size_t size);

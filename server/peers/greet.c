@@ -78,8 +78,8 @@ static void welcome(struct peer *peer)
     out_begin(&peer->out, MESSAGE_WELCOME);
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
-        put_u32(&peer->out,
-                WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS);
+        put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
+                                WELCOME_ENTRIES);
     out_end(&peer->out);
     if (program)
         program_welcome(peer);

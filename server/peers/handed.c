@@ -81,3 +81,30 @@ const char *handed_region(struct peer *peer, struct in *in)
         close(fd);
     return error;
 }
+
+/* A ring more than a thread may have is none. */
+static const char *add_ring(struct peer *peer, int fd, uint32_t thread)
+{
+    struct taker *taker = enter(peer);
+    struct program *program = peer->program;
+    size_t count = 0;
+    for (const struct ring *r = program->rings; r; r = r->next)
+        count++;
+    const char *error = count < left(peer, taker) / REGIONS_PART
+                            ? ring_add(&program->rings, fd, thread)
+                            : NULL; /* it fills up, and its calls are counted */
+    taker_leave(taker);
+    return error;
+}
+
+const char *handed_ring(struct peer *peer, struct in *in)
+{
+    struct told_entries told;
+    int fd = channel_take_descriptor(&peer->channel);
+    const char *error = !get_told_entries(in, &told) ? in->error
+                        : fd < 0                     ? "a ring without a descriptor"
+                                                     : add_ring(peer, fd, told.thread);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}

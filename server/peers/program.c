@@ -343,6 +343,9 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
     } else if (type == MESSAGE_REGION) {
         error = handed_region(peer, &in);
         ok = error == NULL;
+    } else if (type == MESSAGE_ENTRIES) {
+        error = handed_ring(peer, &in);
+        ok = error == NULL;
     } else if (type == MESSAGE_HEAP) {
         int fd = channel_take_descriptor(&peer->channel);
         error = heaping_begin(peer, &in, fd);

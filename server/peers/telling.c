@@ -169,6 +169,15 @@ static bool tell_outside(struct run *run, struct chunk chunk)
     return true;
 }
 
+static bool tell_entries(struct run *run, struct session *session, struct chunk chunk,
+                         const char **error)
+{
+    bool good = session_entries(session, chunk.thread, chunk.data, chunk.size, error);
+    if (good)
+        run_fact(run, chunk);
+    return good;
+}
+
 static bool tell_message(struct run *run, struct chunk chunk, const char **error)
 {
     if (chunk.session == METERED_NOBODY)
@@ -184,6 +193,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_METERS)
         return session_meters(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_ENTRIES)
+        return tell_entries(run, session, chunk, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

@@ -258,6 +258,7 @@ void run_free(struct run *run)
     if (run->keeper)
         run->keeper->free(run);
     contexts_free(&run->contexts);
+    entries_free(&run->entries);
     wants_free(&run->wants);
     unseen_free(run);
     clocks_free(run->clocks);

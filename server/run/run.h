@@ -11,6 +11,7 @@
 #include "server/run/wants.h"
 #include "memory/map.h"
 #include "server/measure/contexts.h"
+#include "server/measure/entries.h"
 #include "server/order/order.h"
 #include "server/store/tracefile.h"
 
@@ -93,6 +94,7 @@ struct run {
     size_t target_count, target_room;
     struct wants wants; /* what they are to measure */
     struct contexts contexts; /* what its threads measured of their calls */
+    struct entries entries; /* and when each began and ended, where that was wanted */
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */

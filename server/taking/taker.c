@@ -3,6 +3,7 @@
 #include "server/loop/turn.h"
 #include "memory/memory.h"
 #include "server/taking/round.h"
+#include "server/taking/entering.h"
 #include "server/taking/summing.h"
 
 #include <poll.h>
@@ -97,6 +98,11 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
         program->regions = region->next;
         region_free(region);
     }
+    while (program->rings) {
+        struct ring *ring = program->rings;
+        program->rings = ring->next;
+        ring_free(ring);
+    }
     taker->count--;
     program->taking->programs--;
     free(program);
@@ -109,6 +115,8 @@ enum taken taker_round(struct taker *taker, struct program *program)
 
 void taker_sums(struct taker *taker, struct program *program, bool last)
 {
+    if (last)
+        entering_last(program, &taker->desk.ticks);
     summing_now(program, &taker->desk.ticks, last);
 }
 

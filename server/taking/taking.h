@@ -9,6 +9,7 @@
 
 #include "server/intake/queue.h"
 #include "server/intake/region.h"
+#include "server/intake/ring.h"
 #include "server/intake/ticks.h"
 #include "server/store/tracefile.h"
 #include "server/taking/hand.h"
@@ -46,6 +47,8 @@ struct program {
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
+    struct ring *rings; /* in which they write when their calls began and ended */
+    uint64_t entries_left; /* parts of that for which the disk had no room */
     struct region *regions; /* what its threads measure of themselves */
     size_t region_count, regions_left; /* those that there was no room for */
     uint64_t sums_ns, sums_bytes; /* when they are to be read again; bytes of the last time */

@@ -44,7 +44,7 @@ POET_METERS=calls,bananas measured ./arcs
 is 'a word that is none is said, once' "$(grep -c 'POET_METERS: bananas: no such meter' program.err)" 1
 is 'and the others hold' "$(of /main/g/f 3)" 1000
 POET_METERS=calls=every measured ./arcs
-like 'each call by itself is not there yet' "$(cat program.err)" 'calls=every is not there yet'
+like 'each call by itself needs a server that takes it' "$(cat program.err)" 'calls=every: the server is older: calls=cpu in its place'
 is 'without a server it says nothing of meters' "$(POET_SERVER=none POET_METERS=bananas ./arcs 2>&1)" ''
 poetcc -trace -no-pie -O1 arcs.c -o plain
 measured ./plain

@@ -5,6 +5,7 @@
 #include "clients/trace/measure/calibrate.h"
 
 #include "clients/trace/core/clock.h"
+#include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/hooks.h"
 
@@ -54,6 +55,8 @@ void calibrate(struct thread *t, struct measured *m)
     begin(m);
     m->gap = UINT64_MAX >> 1; /* no look belongs to it */
     m->last = from_ticks;
+    if (atomic_load(&t->queue->wanted) & WANTED_EVERY)
+        every_practise(m);
     t->measured = m;
     for (unsigned i = 0; i < ROUNDS && clock_now() - from < MOST_NS; i++) {
         uint64_t took = one_round(m), all = sum_of(&contexts_of(m)[1].real);
@@ -64,6 +67,7 @@ void calibrate(struct thread *t, struct measured *m)
         before = all;
     }
     t->measured = NULL;
+    every_leave(m);
     uint64_t ns = clock_now() - from, ticks = measured_ticks(m) - from_ticks;
     end(m);
     atomic_store(&gap, (uint64_t)((double)GAP_NS * (double)ticks / (double)ns));

@@ -6,6 +6,7 @@
 #include "clients/trace/measure/frames.h"
 
 #include "clients/trace/measure/did.h"
+#include "clients/trace/measure/every.h"
 #include "clients/trace/measure/region.h"
 
 #include <signal.h>
@@ -74,6 +75,8 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
     sum_set(&f->own, 0);
     sum_set(&f->began, now);
     did_go(m, now, 2 * context);
+    if (!LIKELY(!(wanted & WANTED_EVERY)))
+        every_begin(m, f, context, now);
 }
 
 static inline __attribute__((always_inline)) uint32_t count_call(struct measured *m,
@@ -176,6 +179,8 @@ static inline void time_end(struct measured *m, struct region_frame *f, struct r
                             uint64_t now, uint64_t ran)
 {
     uint64_t own = sum_of(&f->own) + passed(f->ran, ran), real = passed(sum_of(&f->began), now);
+    if (!LIKELY(!m->every))
+        every_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
     sum_add(&of->own, own);
     spread(&of->own_least, &of->own_most, own);
     if (LIKELY(contexts_of(m)[of->first].open-- == 1))

@@ -16,11 +16,13 @@
 
 #pragma GCC visibility push(hidden)
 
-#define WANTED_CALLS (WANTED_COUNTS | WANTED_REAL | WANTED_CPU)
+#define WANTED_CALLS (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY)
 #define KNOWN_CONTEXTS 4096u
 #define FIRST_CONTEXTS 8192u
 /* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine runs. */
 #define OUTERMOST UINT64_MAX
+
+struct entries_head;
 
 struct measured {
     struct region_head *head;
@@ -43,6 +45,13 @@ struct measured {
     bool moved; /* more than by the last record */
     uint32_t touched_count, touched[MEASURED_AT_ONCE];
     uint64_t left; /* ticks, when another task went on in its place; 0: none */
+    struct entries_head
+        *every; /* when each call began and ended; NULL: not wanted, or not to be had */
+    uint32_t every_later; /* how often that is not tried again yet */
+    uint64_t every_room; /* so many words may have been reserved, by the last look */
+    _Atomic uint64_t every_open; /* calls whose end will be written, too */
+    _Atomic uint64_t every_lost; /* calls that are not there, and it is not said yet */
+    uint8_t every_told[REGION_FRAMES]; /* of each frame: its begin was written */
     _Atomic uint32_t known[KNOWN_CONTEXTS]; /* contexts, by their parent and function */
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */
 };

@@ -9,6 +9,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/calibrate.h"
 #include "clients/trace/measure/did.h"
+#include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
 #include "wire/told.h"
 
@@ -144,6 +145,7 @@ void region_end(struct thread *t)
             frames_pause(m, now, ran);
     frames_drop(m, now);
     did_end(m);
+    every_leave(m);
     munmap(m->head, REGION_MAP_BYTES);
 }
 
@@ -154,7 +156,10 @@ void region_forked(struct thread *t)
     if (t)
         t->measured = NULL;
     if (m)
+    if (m) {
         did_end(m);
+        every_forked(m);
+    }
     if (m)
         mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -46,7 +46,7 @@ static uint32_t read_words(const char *at)
     for (;; at++) {
         size_t size = strcspn(at, ","), found = find_word(at, size);
         if (size && found == SIZE_MAX)
-            say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu), states, "
+            say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
                 "memory, meters, usage, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
@@ -61,9 +61,9 @@ void wanted_begin(void)
 {
     const char *chosen = environment_get("POET_METERS");
     uint32_t bits = chosen ? read_words(chosen) : WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
-    if (bits & WANTED_EVERY)
-        say("POET_METERS: calls=every is not there yet: calls=cpu in its place");
-    bits &= ~WANTED_EVERY;
+    if (bits & WANTED_EVERY && !server_entries && !server_remote)
+        say("POET_METERS: calls=every: the server is older: calls=cpu in its place");
+    bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;
     if ((server_remote || !server_regions) && bits && chosen)
         say("POET_METERS: nothing is measured for a server %s",
             server_remote ? "on another machine" : "that is older");

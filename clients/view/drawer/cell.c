@@ -2,7 +2,7 @@
 
 static bool is_figure(unsigned kind)
 {
-    return kind == TABLE_NS || kind == TABLE_COUNT || kind == TABLE_SHARE;
+    return kind == TABLE_NS || kind == TABLE_FINE || kind == TABLE_COUNT || kind == TABLE_SHARE;
 }
 
 /* Figures stand below each other and are never cut; words are, in their middle. */

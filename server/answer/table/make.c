@@ -13,7 +13,7 @@
 void table_add_column(struct shown_table *t, const char *name, const char *title,
                       enum table_kind kind, const char *source)
 {
-    static const char *const units[TABLE_KIND_COUNT] = {[TABLE_NS] = "ns"};
+    static const char *const units[TABLE_KIND_COUNT] = {[TABLE_NS] = "ns", [TABLE_FINE] = "ns"};
     struct table_column column = {.name = memory_copied(name),
                                   .title = memory_copied(title),
                                   .unit = memory_copied(units[kind] ? units[kind] : ""),

@@ -41,6 +41,19 @@ uint32_t *scopes_of(struct scopes *scopes, const struct run *run,
     return numbers;
 }
 
+uint32_t scopes_find(const struct scopes *scopes, const struct run *run, struct table_place place)
+{
+    struct place_key key = places_key(run, place.process, place.address);
+    static const uint8_t kinds[] = {SCOPE_FUNCTION, SCOPE_NAMED};
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        uintptr_t known =
+            (uintptr_t)map_get(&scopes->numbers, key.space << 2 | kinds[i], key.offset);
+        if (known)
+            return (uint32_t)known;
+    }
+    return 0;
+}
+
 struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run, uint32_t number)
 {
     if (!number)

@@ -21,6 +21,8 @@ struct scopes {
 /* Of each context of a thread, from 1; of the thread itself 0.  New memory. */
 uint32_t *scopes_of(struct scopes *scopes, const struct run *run,
                     const struct context_thread *thread);
+/* The number of the function in which a place is; 0: none of them. */
+uint32_t scopes_find(const struct scopes *scopes, const struct run *run, struct table_place place);
 /* What it is called. */
 struct table_cell scopes_cell(const struct scopes *scopes, const struct run *run, uint32_t number);
 void scopes_free(struct scopes *scopes); /* empties it */

@@ -1,0 +1,23 @@
+/* When each call began and ended, where that is wanted (WANTED_EVERY): words in a ring that the server empties
+ * (wire/entries.h). */
+#ifndef CLIENTS_TRACE_MEASURE_EVERY_H
+#define CLIENTS_TRACE_MEASURE_EVERY_H
+
+#include "clients/trace/measure/measured.h"
+#include "wire/entries.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A call has begun in a frame, at that time; and the call in it has ended. */
+void every_begin(struct measured *m, const struct region_frame *frame, uint32_t context,
+                 uint64_t now);
+void every_end(struct measured *m, const struct region_frame *frame, uint32_t context,
+               uint64_t now);
+/* The thread ends: the ring is the server's alone; in a child after fork it is the parent's. */
+void every_leave(struct measured *m);
+void every_forked(struct measured *m);
+/* While it is found out what measuring takes: written to nobody.  false: there is no memory. */
+bool every_practise(struct measured *m);
+
+#pragma GCC visibility pop
+#endif

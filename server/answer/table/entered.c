@@ -1,0 +1,85 @@
+#include "server/answer/table/entered.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+static struct contexts *contexts_of_run(const struct run *run)
+{
+    return (struct contexts *)(uintptr_t)&run->contexts; /* only what is wanted is set */
+}
+
+bool entered_begin(struct entered *e, const struct table_view *view, char **problem)
+{
+    if (view->past) {
+        *problem = memory_copied("when calls began and ended is asked for by time: --from, --to");
+        return false;
+    }
+    *e = (struct entered){.run = view->run, .taken = view->run->contexts.taken};
+    contexts_of_run(e->run)->wanted = e->run->connected > 0;
+    return true;
+}
+
+bool entered_is_there(const struct entered *e)
+{
+    return !(e->run->connected && e->run->contexts.taken == e->taken && e->run->contexts.wanted);
+}
+
+static int64_t by_clock(const struct run *run, int64_t ns)
+{
+    int64_t sum;
+    return ns == INT64_MIN || ns == INT64_MAX ||
+                   __builtin_add_overflow(ns, (int64_t)run->start_ns, &sum)
+               ? ns
+               : sum;
+}
+
+void entered_look(struct entered *e, const struct table_view *view)
+{
+    const struct contexts *contexts = &e->run->contexts;
+    e->from_ns = by_clock(e->run, view->from_ns);
+    e->to_ns = by_clock(e->run, view->to_ns);
+    e->threads = memory_zeroed(contexts->count + 1, sizeof *e->threads);
+    for (uint32_t i = 0; i < contexts->count; i++) {
+        const struct context_thread *t = &contexts->threads[i];
+        const struct entries_thread *entries = entries_of(&e->run->entries, t->session, t->code);
+        if (!entries || !table_wants(view, t->line))
+            continue;
+        e->lost += entries->lost;
+        e->threads[e->count++] =
+            (struct entered_thread){.entries = entries,
+                                    .line = t->line,
+                                    .scope_of = scopes_of(&e->scopes, e->run, t),
+                                    .context_count = t->count};
+    }
+}
+
+struct table_cell entered_cell(const struct entered *e, const struct entered_thread *t,
+                               uint32_t context)
+{
+    uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
+    return scope ? scopes_cell(&e->scopes, e->run, scope) : cell_text("(not told yet)");
+}
+
+void entered_notes(const struct entered *e, struct shown_table *t)
+{
+    if (!e->count)
+        table_add_note(t, "no thread wrote down when its calls began and ended: run with "
+                          "POET_METERS=calls=every");
+    if (e->lost)
+        table_add_note(t, "%llu calls are not there: they came faster than they were taken",
+                       (unsigned long long)e->lost);
+    if (e->run->entries.left)
+        table_add_note(t, "%llu calls are not there: more than %llu MiB of them are not kept",
+                       (unsigned long long)e->run->entries.left,
+                       (unsigned long long)(ENTRIES_KEPT >> 20));
+}
+
+void entered_free(struct entered *e)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        free(e->threads[i].scope_of);
+    free(e->threads);
+    scopes_free(&e->scopes);
+    *e = (struct entered){0};
+}

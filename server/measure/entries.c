@@ -1,0 +1,183 @@
+#include "server/measure/entries.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct entries_thread *thread_of(struct entries *all, uint32_t session, uint32_t code)
+{
+    uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
+    if (known)
+        return all->threads[known - 1];
+    struct entries_thread *t = memory_zeroed(1, sizeof *t);
+    t->session = session;
+    t->code = code;
+    all->threads = grow(all->threads, &all->room, all->count + 1, sizeof(void *));
+    all->threads[all->count++] = t;
+    map_put(&all->index, session, code, (void *)(uintptr_t)all->count);
+    return t;
+}
+
+const struct entries_thread *entries_of(const struct entries *all, uint32_t session, uint32_t code)
+{
+    uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
+    return known ? all->threads[known - 1] : NULL;
+}
+
+static void push(struct entry_open **open, size_t *count, size_t *room, struct entry_open one)
+{
+    if (*count >= ENTRIES_DEEPEST)
+        return;
+    *open = grow(*open, room, *count + 1, sizeof **open);
+    (*open)[(*count)++] = one;
+}
+
+/* ---- taking ---- */
+
+/* What a body says of a thread; false: it cannot be believed, and nothing changed. */
+struct said {
+    uint64_t first_ns, last_ns, begins, lost;
+};
+
+static bool read_all(const uint8_t *body, size_t size, struct said *said, const char **why)
+{
+    struct in in = in_from(body, size);
+    struct entry e;
+    *said = (struct said){.first_ns = get_entries_head(&in)};
+    said->last_ns = said->first_ns;
+    while (get_entry(&in, &said->last_ns, &e)) {
+        said->begins += e.is == ENTRY_BEGINS;
+        said->lost += e.lost;
+    }
+    *why = in.error;
+    return !in.error;
+}
+
+static void follow(struct entries_thread *t, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    uint64_t ns = get_entries_head(&in);
+    struct entry e;
+    while (get_entry(&in, &ns, &e))
+        if (e.is == ENTRY_BEGINS)
+            push(&t->open, &t->open_count, &t->open_room,
+                 (struct entry_open){e.context, e.time_ns});
+        else if (e.is == ENTRY_ENDED)
+            t->open_count -= t->open_count > 0;
+}
+
+static struct entries_block block_of(const struct entries_thread *t, const struct said *said,
+                                     const uint8_t *body, size_t size)
+{
+    struct entries_block block = {.first_ns = said->first_ns,
+                                  .last_ns = said->last_ns,
+                                  .bytes = memory_bytes(size),
+                                  .size = (uint32_t)size,
+                                  .open_count = (uint32_t)t->open_count};
+    memcpy(block.bytes, body, size);
+    block.open = memory_resized(NULL, t->open_count + 1, sizeof *block.open);
+    if (t->open_count)
+        memcpy(block.open, t->open, t->open_count * sizeof *block.open);
+    return block;
+}
+
+bool entries_take(struct entries *all, uint32_t session, uint32_t code, const uint8_t *body,
+                  size_t size, const char **why)
+{
+    struct said said;
+    if (!read_all(body, size, &said, why))
+        return false;
+    struct entries_thread *t = thread_of(all, session, code);
+    uint64_t bytes = size + t->open_count * sizeof *t->open;
+    uint64_t until_ns = t->count ? t->blocks[t->count - 1].last_ns : 0;
+    if (said.first_ns < until_ns) {
+        *why = said.last_ns <= until_ns ? NULL : "entries that run back";
+        return !*why; /* told before */
+    }
+    t->lost += said.lost;
+    if (all->bytes + bytes > ENTRIES_KEPT) {
+        all->left += said.begins;
+        return true;
+    }
+    all->bytes += bytes;
+    t->begins += said.begins;
+    t->blocks = grow(t->blocks, &t->room, t->count + 1, sizeof *t->blocks);
+    t->blocks[t->count++] = block_of(t, &said, body, size);
+    follow(t, body, size);
+    return true;
+}
+
+void entries_free(struct entries *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct entries_thread *t = all->threads[i];
+        for (size_t k = 0; k < t->count; k++) {
+            free(t->blocks[k].bytes);
+            free(t->blocks[k].open);
+        }
+        free(t->blocks);
+        free(t->open);
+        free(t);
+    }
+    free(all->threads);
+    map_free(&all->index);
+    *all = (struct entries){0};
+}
+
+/* ---- looking ---- */
+
+static void enter_block(struct entries_walk *walk)
+{
+    const struct entries_block *block = &walk->thread->blocks[walk->block++];
+    walk->in = in_from(block->bytes, block->size);
+    walk->last_ns = get_entries_head(&walk->in);
+}
+
+struct entries_walk entries_walk(const struct entries_thread *thread, uint64_t from_ns)
+{
+    struct entries_walk walk = {.thread = thread, .end = thread->count};
+    size_t low = 0, high = thread->count; /* the last block that begins before, or the first */
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->blocks[middle].first_ns < from_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    walk.block = low;
+    if (low < thread->count) {
+        const struct entries_block *block = &thread->blocks[low];
+        for (uint32_t i = 0; i < block->open_count; i++)
+            push(&walk.open, &walk.open_count, &walk.open_room, block->open[i]);
+        enter_block(&walk);
+    }
+    return walk;
+}
+
+bool entries_next(struct entries_walk *walk, struct entry_seen *seen)
+{
+    struct entry *e = &seen->entry;
+    *seen = (struct entry_seen){0};
+    while (!get_entry(&walk->in, &walk->last_ns, e)) {
+        if (walk->block >= walk->end)
+            return false;
+        enter_block(walk);
+    }
+    if (e->is == ENTRY_ENDED && walk->open_count) {
+        const struct entry_open *open = &walk->open[--walk->open_count];
+        e->context = open->context;
+        seen->began_ns = open->began_ns;
+    }
+    seen->depth = (uint32_t)walk->open_count;
+    if (e->is == ENTRY_BEGINS)
+        push(&walk->open, &walk->open_count, &walk->open_room,
+             (struct entry_open){e->context, e->time_ns});
+    return true;
+}
+
+void entries_walk_end(struct entries_walk *walk)
+{
+    free(walk->open);
+    *walk = (struct entries_walk){0};
+}

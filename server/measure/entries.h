@@ -1,0 +1,79 @@
+/* When each call of the threads of a run began and ended, as far as it was told (wire/entries.h): by thread, in blocks,
+ * each with the calls that were open when it begins, so that one may begin anywhere.
+ *
+ * It is kept in memory, as it was told: about five bytes a call, ENTRIES_KEPT in all; what is more is counted, and is
+ * not there.  Times are ns by the program's monotonic clock.  Not thread-safe. */
+#ifndef SERVER_MEASURE_ENTRIES_H
+#define SERVER_MEASURE_ENTRIES_H
+
+#include "memory/map.h"
+#include "wire/entries.h"
+
+#ifndef ENTRIES_KEPT /* tests make it small */
+#define ENTRIES_KEPT ((uint64_t)1 << 29)
+#endif
+#define ENTRIES_DEEPEST 65536u /* calls that are open in one thread; those above are left out */
+
+struct entry_open {
+    uint32_t context;
+    uint64_t began_ns;
+};
+
+struct entries_block {
+    uint64_t first_ns, last_ns;
+    uint8_t *bytes; /* the body */
+    uint32_t size;
+    uint32_t open_count; /* when it begins */
+    struct entry_open *open;
+};
+
+struct entries_thread {
+    uint32_t session, code; /* as its program calls it */
+    struct entries_block *blocks;
+    size_t count, room;
+    struct entry_open *open; /* as far as it is told */
+    size_t open_count, open_room;
+    uint64_t begins, lost; /* calls that are there; that found no room in the ring */
+};
+
+/* Zero-initialised: none. */
+struct entries {
+    struct entries_thread **threads; /* each stays where it is */
+    uint32_t count;
+    size_t room;
+    struct map index; /* session and code -> 1 + index */
+    uint64_t bytes; /* of all blocks */
+    uint64_t left; /* calls for which there was no more room here */
+};
+
+/* Takes the body of an ENTRIES; false with *why: it cannot be believed. */
+bool entries_take(struct entries *all, uint32_t session, uint32_t code, const uint8_t *body,
+                  size_t size, const char **why);
+/* Of a thread, or NULL: nothing was told of it. */
+const struct entries_thread *entries_of(const struct entries *all, uint32_t session, uint32_t code);
+void entries_free(struct entries *all); /* empties it */
+
+/* ---- looking at them, one after the other ---- */
+
+struct entries_walk {
+    const struct entries_thread *thread;
+    size_t block, end; /* the next one, and where those end that there were when it began */
+    struct in in;
+    uint64_t last_ns;
+    struct entry_open *open; /* after what was looked at last */
+    size_t open_count, open_room;
+};
+
+struct entry_seen {
+    struct entry entry; /* of one that ended, with its context */
+    uint64_t began_ns; /* of one that ended */
+    uint32_t depth; /* calls that it lies in */
+};
+
+/* From the last place on that is not later than from_ns; what is open there is walk->open. */
+struct entries_walk entries_walk(const struct entries_thread *thread, uint64_t from_ns);
+/* The next one; false: that was all.  More may be told of the thread meanwhile. */
+bool entries_next(struct entries_walk *walk, struct entry_seen *seen);
+void entries_walk_end(struct entries_walk *walk);
+
+#endif

@@ -1,0 +1,225 @@
+#!/bin/bash
+# When each call began and ended (POET_METERS=calls=every): in order, balanced, also after kill -9; who ran with whom.
+. "$(dirname "$0")/lib.sh"
+entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
+every() { POET_METERS=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
+# of SCOPE COLUMN, in the JSON of a table
+cell() { perl -MJSON::PP -ne 'BEGIN { ($scope, $column) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
+    my $s = $r->{scope}; $s = $s->{name} if ref $s; print $r->{$column} if $s =~ /^\Q$scope\E( |$)/' "$@"; }
+scopes() { perl -MJSON::PP -ne 'BEGIN { @c = splice @ARGV } my $r = decode_json($_)->{row} or next;
+    my $s = $r->{scope}; $s = $s->{name} if ref $s; $s =~ s/ .*//; print join(" ", $s, map { $r->{$_} } @c), "\n"' "$@" | sort; }
+
+# ---- the order of calls ----
+cat >threads.c <<'C'
+#include <pthread.h>
+volatile long sink;
+__attribute__((noinline)) void f(void) { __atomic_fetch_add(&sink, 1, 0); }
+__attribute__((noinline)) void r(int n) { if (n) r(n - 1); f(); }
+__attribute__((noinline)) void g(long n) { for (long i = 0; i < n; i++) f(); r((int)n); }
+void *serve(void *p) { for (long i = 0; i < 20; i++) g(i * (long)p); return 0; }
+int main(void)
+{
+    pthread_t t[4];
+    for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, serve, (void *)(i + 1));
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -profile -g -O1 threads.c -o threads
+check 'a program runs with calls=every' every threads.poet ./threads
+poet calls threads.poet --every --json >threads.json
+check 'what it called is balanced, in each thread' entries sequences <threads.json
+entries sequences <threads.json | sed 's/[<>]join//g; s/  */ /g' >poet.sequences
+perl -e 'sub f { (">f", "<f") } sub r { my $n = shift; (">r", $n ? r($n - 1) : (), f(), "<r") }
+    for my $k (1 .. 4) { print join(" ", ">serve", (map { (">g", (map { f() } 1 .. $_ * $k), r($_ * $k), "<g") } 0 .. 19), "<serve"), "\n" }
+    print ">main <main\n"' | sort >wanted.sequences
+check 'and is what the program did, in its order' cmp poet.sequences wanted.sequences
+poet calls threads.poet --json | scopes calls >sums
+entries counts <threads.json >counted
+check 'as often as the sums say' cmp sums counted
+if command -v uftrace >/dev/null; then
+    cc -pg -g -O1 threads.c -o threads-uftrace
+    uftrace record --no-libcall -d uftrace.data ./threads-uftrace >/dev/null 2>&1
+    uftrace dump -d uftrace.data 2>/dev/null | entries uftrace >uftrace.sequences
+    check 'uftrace sees the same' cmp poet.sequences uftrace.sequences
+else
+    skip 'no uftrace'
+fi
+like 'people see when, who and what' "$(poet calls threads.poet --every --top 50)" \
+    '^  g \(threads.c:5\) +entry +[0-9.]+ +(- +)?T:serve'
+like 'a part of it says where it goes on' "$(poet calls threads.poet --every --top 50)" 'these are the first [0-9]+: go on with --from [0-9]+ns'
+# Piece by piece it is the same.
+from=0
+: >pieces
+for _ in $(seq 100); do
+    poet calls threads.poet --every --top 900 --from "${from}ns" --json >piece
+    grep '"row"' piece | grep -v '"is":"open"' >>pieces
+    from=$(sed -n 's/.*go on with --from \([0-9]*\)ns.*/\1/p' piece)
+    [ -n "$from" ] || break
+done
+is 'in pieces it is the same as in one' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"
+middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $r->{at_ns} if ($r->{depth} // 0) > 3;
+    END { print $t[@t / 2] }' threads.json)
+like 'what was open when a part begins is there, with its begin' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
+    '"is":"open"'
+is 'one thread alone' "$(poet calls threads.poet --every --lines main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
+
+# ---- for how long, and with whom ----
+is 'for how long each was open, by any thread' \
+    "$(poet calls threads.poet --elapsed --json | scopes elapsed_ns)" "$(entries elapsed <threads.json)"
+is 'and while another one was, on another thread' \
+    "$(poet calls threads.poet --with g --json | scopes elapsed_ns together_ns)" "$(entries elapsed g <threads.json)"
+like 'a function that was not called is none' "$(poet calls threads.poet --with nothing 2>&1)" 'no function of that name was called'
+cat >apart.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t b;
+__attribute__((noinline)) void alone(void) { usleep(20000); }
+__attribute__((noinline)) void first(void) { pthread_barrier_wait(&b); usleep(20000); }
+__attribute__((noinline)) void second(void) { usleep(20000); pthread_barrier_wait(&b); usleep(30000); }
+void *serve(void *p) { second(); return p; }
+int main(void)
+{
+    pthread_t t;
+    alone();
+    pthread_barrier_init(&b, 0, 2);
+    pthread_create(&t, 0, serve, 0);
+    first();
+    pthread_join(t, 0);
+    alone();
+    return 0;
+}
+C
+poetcc -profile -g -O1 apart.c -o apart
+every apart.poet ./apart
+is 'what ran alone ran with nobody' "$(poet calls apart.poet --with second --json | cell alone together_ns)" 0
+is 'what ran beside it did' "$([ "$(poet calls apart.poet --with second --json | cell first together_ns)" -ge 20000000 ] && echo yes)" yes
+
+# ---- ways out of calls, and handlers ----
+cat >ways.cc <<'C'
+#include <csetjmp>
+#include <csignal>
+#include <pthread.h>
+#include <sched.h>
+#define NOINLINE __attribute__((noinline))
+static jmp_buf back;
+static volatile sig_atomic_t handled;
+volatile long sink;
+NOINLINE void f() { sink = sink + 1; }
+NOINLINE void handler(int) { f(); handled = handled + 1; }
+NOINLINE void jumper(int n) { if (n) jumper(n - 1); else longjmp(back, 1); f(); }
+NOINLINE void jumped() { if (!setjmp(back)) jumper(2); f(); }
+NOINLINE void thrower(int n) { if (n) thrower(n - 1); else throw n; f(); }
+NOINLINE void catcher() { try { thrower(2); } catch (int) { f(); } }
+NOINLINE void leaver() { pthread_exit(nullptr); }
+NOINLINE void *leaves(void *) { leaver(); return nullptr; }
+static volatile sig_atomic_t going = 1;
+NOINLINE void *busy(void *) { for (int i = 0; i < 100000; i++) f(); while (going) sched_yield(); return nullptr; }
+int main()
+{
+    pthread_t t;
+    signal(SIGUSR1, handler);
+    for (int i = 0; i < 10; i++) jumped();
+    for (int i = 0; i < 10; i++) catcher();
+    pthread_create(&t, nullptr, leaves, nullptr);
+    pthread_join(t, nullptr);
+    pthread_create(&t, nullptr, busy, nullptr);
+    for (int i = 0; i < 50; i++) { pthread_kill(t, SIGUSR1); while (handled <= i) sched_yield(); }
+    going = 0;
+    pthread_join(t, nullptr);
+}
+C
+poetcc++ -profile -g -O1 ways.cc -o ways
+every ways.poet ./ways
+poet calls ways.poet --every --top 1000000 --json >ways.json
+check 'jumps, exceptions, ends of threads and handlers: all is balanced' entries sequences <ways.json
+if grep -q '"is":"lost"\|are not there' ways.json; then
+    skip 'they came faster than they were taken'
+else
+    entries counts <ways.json >counted
+    poet calls ways.poet --json | scopes calls >sums
+    check 'and as often as the sums say' cmp sums counted
+fi
+is 'the next call after a jump lies in the right one' \
+    "$(poet calls ways.poet --every --top 40 --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
+        $s = $s->{name} if ref $s; $s =~ s/[ (].*//; print $r->{is} eq "exit" ? "<" : ">", $s, $r->{depth}, " "' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
+    '>jumped1 >jumper2 >jumper3 >jumper4 <jumper4 <jumper3 <jumper2 >f2 <f2 <jumped1'
+
+# ---- killed ----
+cat >killed.c <<'C'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static volatile long *count;
+__attribute__((noinline)) void f(long at) { ++*count; if (*count == at) kill(getpid(), SIGKILL); }
+int main(int argc, char **argv)
+{
+    int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (argc < 3 || ftruncate(fd, 4096)) return 1;
+    count = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (;;) f(atol(argv[2]));
+}
+C
+poetcc -profile -g -O1 killed.c -o killed
+wrong=
+for i in $(seq 20); do
+    rm -f killed.poet
+    every killed.poet ./killed counter $((i * i * 37)) 2>/dev/null
+    until_true sh -c 'poet stat killed.poet | grep -q ended || poet stat killed.poet' >/dev/null
+    got=$(poet calls killed.poet --elapsed --json | cell f calls)
+    [ "$got" = $((i * i * 37)) ] || wrong="$wrong $i: $got of $((i * i * 37))"
+done 2>/dev/null
+is 'killed twenty times, in the middle of a call: none that began is missing' "$wrong" ''
+
+# ---- more than there is room for ----
+cat >burst.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void f(void) { sink++; }
+__attribute__((noinline)) void burst(void) { for (int i = 0; i < 2000000; i++) f(); }
+int main(void)
+{
+    f();
+    fclose(fopen("started", "w"));
+    while (access("go", F_OK) != 0) usleep(1000);
+    burst();
+    fclose(fopen("done", "w"));
+    while (access("end", F_OK) != 0) usleep(1000);
+    f();
+    return 0;
+}
+C
+poetcc -profile -g -O1 burst.c -o burst
+start_server
+POET_METERS=calls=every POET_RUN=storm ./burst &
+pids="$pids $!"
+until_true test -e started
+kill -STOP "$server"
+touch go
+check 'a burst that nobody takes holds up nobody' until_true test -e done
+kill -CONT "$server"
+touch end
+wait $!
+until_true finished latest
+poet calls latest --json >burst.sums
+poet calls latest --elapsed --json >burst.json
+lost=$(sed -n 's/.*"\([0-9]*\) calls are not there: they came faster.*/\1/p' burst.json)
+is 'what found no room is counted, to the call' "$(($(cell f calls <burst.json) + ${lost:-0}))" "$(cell f calls <burst.sums)"
+is 'and is much' "$([ "${lost:-0}" -gt 1000000 ] && echo yes)" yes
+is 'the last call is there' "$(cell f calls <burst.sums)" 2000002
+
+# ---- saved in between, and read again ----
+poetcc -profile -g -O1 -DROUNDS=1 burst.c -o burst
+touch go end
+POET_KEEP=64M every saved.poet ./burst
+got=$(poet calls saved.poet --elapsed --json | tee saved.json | cell f calls)
+lost=$(sed -n 's/.*"\([0-9]*\) calls are not there: they came faster.*/\1/p' saved.json)
+is 'a file that has states: all are there, once' "$((got + ${lost:-0}))" 2000002
+cp saved.poet copy.poet
+is 'and again' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"
+like 'without it there is none, which is said' "$(POET_METERS=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
+    'run with POET_METERS=calls=every'
+done_testing

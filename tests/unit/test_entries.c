@@ -1,0 +1,285 @@
+/* When calls began and ended: the ring (server/intake/ring.h), what is kept (server/measure/entries.h), and who was open
+ * with whom (server/measure/overlap.h) against what the definition says. */
+#define _GNU_SOURCE
+#include "memory/memory.h"
+#include "server/intake/ring.h"
+#include "server/measure/entries.h"
+#include "server/measure/overlap.h"
+#include "tests/unit/unit.h"
+#include "wire/slot.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the ring ---- */
+
+struct written {
+    int fd;
+    struct entries_head *head;
+    struct ring *ring;
+    struct ticks ticks;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void begin(struct written *w)
+{
+    *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    assert_int_equal(ftruncate(w->fd, (off_t)ENTRIES_MAP_BYTES), 0);
+    assert_non_null(ring_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    assert_non_null(ring_add(&w->ring, w->fd, 7)); /* it has no magic number */
+    w->head = mmap(NULL, ENTRIES_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    assert_ptr_not_equal(w->head, MAP_FAILED);
+    w->head->magic = ENTRIES_MAGIC;
+    w->head->version = ENTRIES_VERSION;
+    w->head->clock = QUEUE_CLOCK_NS;
+    assert_null(ring_add(&w->ring, w->fd, 7));
+}
+
+static void end(struct written *w)
+{
+    ring_free(w->ring);
+    munmap(w->head, ENTRIES_MAP_BYTES);
+    close(w->fd);
+}
+
+static void put(struct written *w, uint64_t word)
+{
+    entries_words(w->head)[w->head->reserved++ % ENTRIES_WORDS] = word;
+}
+
+static void takes_what_is_there(void **state)
+{
+    (void)state;
+    struct written w;
+    struct out out = {0};
+    struct entries all = {0};
+    const char *why;
+    struct entry_seen seen;
+    uint64_t at = now_ns();
+    begin(&w);
+    assert_false(ring_take(w.ring, &w.ticks, false, &out));
+    put(&w, entry_word(3, false, at));
+    put(&w, entry_word(4, false, at + 10));
+    put(&w, entry_word(4, true, at + 30));
+    put(&w, entry_word(0, false, 5)); /* five are not there */
+    put(&w, entry_word(3, true, at + 25)); /* it runs back */
+    put(&w, entry_word(3, true, at + 40)); /* nothing is open */
+    assert_true(ring_take(w.ring, &w.ticks, false, &out));
+    assert_int_equal(w.ring->wrong, 1);
+    assert_int_equal(w.head->taken, 6);
+    assert_true(entries_take(&all, 1, 7, out.data, out.size, &why));
+    assert_true(entries_take(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
+    const struct entries_thread *t = entries_of(&all, 1, 7);
+    assert_int_equal(t->begins, 2);
+    assert_int_equal(t->lost, 5);
+    struct entries_walk walk = entries_walk(t, 0);
+    const struct {
+        enum entry_is is;
+        uint32_t context, depth;
+        uint64_t time, began;
+    } wanted[] = {{ENTRY_BEGINS, 3, 0, 0, 0},
+                  {ENTRY_BEGINS, 4, 1, 10, 0},
+                  {ENTRY_ENDED, 4, 1, 30, 10},
+                  {ENTRY_LOST, 0, 1, 30, 0},
+                  {ENTRY_ENDED, 3, 0, 30, 0}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_true(entries_next(&walk, &seen));
+        assert_int_equal(seen.entry.is, wanted[i].is);
+        assert_int_equal(seen.entry.context, wanted[i].context);
+        assert_int_equal(seen.depth, wanted[i].depth);
+        assert_int_equal(seen.entry.time_ns, at + wanted[i].time);
+        if (seen.entry.is == ENTRY_ENDED)
+            assert_int_equal(seen.began_ns, at + wanted[i].began);
+    }
+    assert_false(entries_next(&walk, &seen));
+    entries_walk_end(&walk);
+    entries_free(&all);
+    out_free(&out);
+    end(&w);
+}
+
+/* A word that is reserved and not written is waited for, until nobody can write it any more. */
+static void waits_for_what_is_being_written(void **state)
+{
+    (void)state;
+    struct written w;
+    struct out out = {0};
+    begin(&w);
+    put(&w, 0);
+    put(&w, entry_word(3, false, now_ns()));
+    assert_false(ring_take(w.ring, &w.ticks, false, &out));
+    assert_int_equal(w.head->taken, 0);
+    assert_true(ring_take(w.ring, &w.ticks, true, &out));
+    assert_true(ring_is_empty(w.ring));
+    w.head->reserved += UINT64_MAX / 2; /* nonsense */
+    out.size = 0;
+    assert_false(ring_take(w.ring, &w.ticks, false, &out));
+    out_free(&out);
+    end(&w);
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct entries all = {0};
+    const char *why = NULL;
+    static const uint8_t bodies[][12] = {
+        {0, 0, 0, 0, 0, 0, 0, 255}, /* a time that no run has */
+        {1, 0, 0, 0, 0, 0, 0, 0, 3}, /* no such entry */
+        {1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* a call of the thread itself */
+        {1, 0, 0, 0, 0, 0, 0, 0, 0x80}, /* a number without an end */
+    };
+    static const size_t sizes[] = {8, 9, 10, 9};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_false(entries_take(&all, 0, 1, bodies[i], sizes[i], &why));
+        assert_non_null(why);
+    }
+    entries_free(&all);
+}
+
+/* ---- who was open with whom ---- */
+
+#define SCOPES 5u
+#define THREADS 3u
+#define MOMENTS 120u
+
+struct drawn {
+    bool open[THREADS][SCOPES][MOMENTS]; /* from this moment to the next one */
+    bool begins[THREADS][SCOPES][MOMENTS];
+    uint32_t calls[THREADS][SCOPES][MOMENTS]; /* that begin then */
+};
+
+/* A thread that calls at random; scope 1 + c % (SCOPES - 1) is context c's. */
+static void draw(struct drawn *d, uint32_t thread, struct entries *all)
+{
+    struct out out = {0};
+    uint32_t stack[8], depth = 0;
+    uint64_t last = 1000 + thread;
+    const char *why;
+    put_entries_head(&out, last);
+    for (uint64_t now = last; now < 1000 + MOMENTS - 1; now += (uint64_t)(rand() % 4)) {
+        bool begins = depth == 0 || (depth < 8 && rand() % 2);
+        uint32_t context = begins ? 1 + (uint32_t)rand() % 8 : 0;
+        put_entry(&out, &last,
+                  &(struct entry){begins ? ENTRY_BEGINS : ENTRY_ENDED, context, now, 0});
+        if (begins)
+            d->calls[thread][1 + context % (SCOPES - 1)][now - 1000]++;
+        if (begins)
+            stack[depth++] = context;
+        else
+            depth--;
+        for (uint64_t m = now; m < 1000 + MOMENTS; m++)
+            for (uint32_t s = 1; s < SCOPES; s++) {
+                bool open = false;
+                for (uint32_t i = 0; i < depth; i++)
+                    open |= 1 + stack[i] % (SCOPES - 1) == s;
+                d->open[thread][s][m - 1000] = open;
+            }
+        if (rand() % 8 == 0) { /* a block ends */
+            assert_true(entries_take(all, 0, thread + 1, out.data, out.size, &why));
+            out.size = 0;
+            put_entries_head(&out, last);
+        }
+    }
+    assert_true(entries_take(all, 0, thread + 1, out.data, out.size, &why));
+    out_free(&out);
+}
+
+struct wanted {
+    int64_t elapsed, threads, together;
+};
+
+static struct wanted by_definition(const struct drawn *d, uint32_t with, uint32_t scope,
+                                   int64_t from, int64_t to)
+{
+    struct wanted w = {0};
+    for (int64_t m = from; m < to; m++) {
+        uint32_t open = 0;
+        bool together = false;
+        for (uint32_t t = 0; t < THREADS; t++) {
+            open += d->open[t][scope][m - 1000];
+            for (uint32_t u = 0; u < THREADS; u++)
+                together |= t != u && d->open[t][scope][m - 1000] && d->open[u][with][m - 1000];
+        }
+        w.elapsed += open > 0;
+        w.threads += open;
+        w.together += together;
+    }
+    return w;
+}
+
+static int64_t last_entry(const struct entries *all)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct entries_thread *t = all->threads[i];
+        last = t->blocks[t->count - 1].last_ns > last ? t->blocks[t->count - 1].last_ns : last;
+    }
+    return (int64_t)last;
+}
+
+static void compare(const struct drawn *d, const struct entries *all, int64_t from, int64_t to)
+{
+    uint32_t scope_of[9] = {0};
+    for (uint32_t c = 1; c < 9; c++)
+        scope_of[c] = 1 + c % (SCOPES - 1);
+    int64_t last = last_entry(all), until = to < last ? to : last,
+            since = from > 1000 ? from : 1000;
+    for (uint32_t with = 1; with < SCOPES; with++) {
+        struct overlap o = {.with = with,
+                            .from_ns = from,
+                            .to_ns = to,
+                            .scopes = SCOPES,
+                            .sums = memory_zeroed(SCOPES, sizeof *o.sums)};
+        for (uint32_t i = 0; i < all->count; i++)
+            overlap_add(&o, all->threads[i], scope_of, 9);
+        for (uint64_t budget = 3; !overlap_go_on(&o, &budget); budget = 3)
+            ;
+        for (uint32_t s = 1; s < SCOPES; s++) {
+            struct wanted w = by_definition(d, with, s, since, until);
+            assert_int_equal(o.sums[s].elapsed_ns, w.elapsed);
+            assert_int_equal(o.sums[s].thread_ns, w.threads);
+            assert_int_equal(o.sums[s].together_ns, w.together);
+        }
+        overlap_free(&o);
+    }
+}
+
+static void overlaps_as_the_definition_says(void **state)
+{
+    (void)state;
+    srand(1);
+    for (unsigned round = 0; round < 300; round++) {
+        struct drawn d = {0};
+        struct entries all = {0};
+        for (uint32_t t = 0; t < THREADS; t++)
+            draw(&d, t, &all);
+        compare(&d, &all, INT64_MIN, INT64_MAX);
+        int64_t from = 1000 + rand() % (int)(MOMENTS / 2);
+        compare(&d, &all, from, from + 1 + rand() % (int)(MOMENTS / 2));
+        entries_free(&all);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_what_is_there),
+        cmocka_unit_test(waits_for_what_is_being_written),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(overlaps_as_the_definition_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
