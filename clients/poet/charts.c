@@ -84,7 +84,8 @@ static struct chart_pixel pixel_of(const struct strip_cell *cell)
         [STRIP_LIVING_START] = CHART_START,         [STRIP_LIVING_READY] = CHART_READY,
         [STRIP_LIVING_RUNNING] = CHART_RUNNING,     [STRIP_LIVING_MEETING] = CHART_BLOCKED,
         [STRIP_LIVING_EXCLUSION] = CHART_BLOCKED,   [STRIP_LIVING_TIMER] = CHART_BLOCKED,
-        [STRIP_LIVING_TERMINATE] = CHART_TERMINATE, [STRIP_LIVING_UNKNOWN] = CHART_UNKNOWN};
+        [STRIP_LIVING_TERMINATE] = CHART_TERMINATE, [STRIP_LIVING_UNKNOWN] = CHART_UNKNOWN,
+        [STRIP_LIVING_SYSTEM] = CHART_SYSTEM};
     struct chart_pixel pixel = {{0}};
     for (unsigned k = 0; k < STRIP_LIVINGS; k++) {
         unsigned share = pixel.share[states[k]] + cell->share[k];

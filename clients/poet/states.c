@@ -1,11 +1,15 @@
 /* poet states: how each thread spent its life. */
 #include "clients/poet/tables.h"
 
-enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST };
+#include <string.h>
+
+enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_SOURCE };
 
 struct wanted {
     struct tables tables;
     const char *preset;
+    char key[8];
+    struct table_option source[2]; /* the second ends it */
 };
 
 static const struct argp_option options[] = {
@@ -19,12 +23,15 @@ static const struct argp_option options[] = {
      "each thread's states one after the other: from when, how long, where in the code it began; "
      "of one thread with --lines",
      1},
+    {"source", OPTION_SOURCE, "order|samples", 0,
+     "tell what is between waits by no better source than this: the order alone, or samples of "
+     "processor time",
+     1},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct wanted *w = state->input;
-    (void)value;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
@@ -38,6 +45,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_LIST:
         w->preset = "spells";
         return 0;
+    case OPTION_SOURCE:
+        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0)
+            argp_error(state, "--source: \"%s\" is neither order nor samples", value);
+        w->source[0] = (struct table_option){w->key, value};
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -45,11 +57,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}, .preset = "states"};
+    struct wanted w = {.tables = {.command = command}, .preset = "states", .key = "source"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = w.preset};
+    struct tables_section section = {.what = w.preset, .options = w.source};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 

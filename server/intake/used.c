@@ -1,5 +1,6 @@
 #include "server/intake/used.h"
 
+#include "server/run/processors.h"
 #include "server/run/usage.h"
 #include "wire/limits.h"
 
@@ -12,6 +13,9 @@ static void add(const struct used_by *by, struct usage_figure figure, bool exact
               &(struct usage_series){
                   .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
               (struct usage_point){at_ns, figure.value});
+    if (line && (figure.meter == USAGE_CPU || figure.meter == USAGE_READY))
+        processors_stood(by->run, line, figure.meter == USAGE_READY, at_ns, figure.value,
+                    exact);
 }
 
 bool used_read(const struct used_by *by, struct in *in)

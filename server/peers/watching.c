@@ -76,25 +76,35 @@ void watching_queue(const struct peer *peer)
         want_usage(peer->program->queues, peer->watch->wanted);
 }
 
+/* In the door. */
+static void tell(struct peer *peer, const struct out *body)
+{
+    if (body->size)
+        journal_put(peer->run->taking,
+                    &(struct chunk){.kind = MESSAGE_USAGE,
+                                    .session = peer->program->session,
+                                    .data = body->data,
+                                    .size = (uint32_t)body->size},
+                    1, false);
+}
+
 static void sample(struct peer *peer, uint64_t now)
 {
-    struct out body = {0};
+    struct out bodies[2] = {0};
     size_t count;
     taker_enter(peer->server->taker);
     struct sampled_thread *threads = threads_of(peer, &count);
     look_whether_wanted(peer);
     taker_leave(peer->server->taker);
-    if (sampler_take(peer->watch->sampler, now, threads, count, &body)) {
+    sampler_take(peer->watch->sampler, now, threads, count, bodies);
+    if (bodies[0].size || bodies[1].size) {
         taker_enter(peer->server->taker);
-        journal_put(peer->run->taking,
-                    &(struct chunk){.kind = MESSAGE_USAGE,
-                                    .session = peer->program->session,
-                                    .data = body.data,
-                                    .size = (uint32_t)body.size},
-                    1, false);
+        tell(peer, &bodies[0]);
+        tell(peer, &bodies[1]);
         taker_leave(peer->server->taker);
     }
-    out_free(&body);
+    out_free(&bodies[0]);
+    out_free(&bodies[1]);
     free(threads);
 }
 

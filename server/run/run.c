@@ -10,6 +10,7 @@
 #include "server/run/places.h"
 #include "server/run/heap.h"
 #include "server/run/usage.h"
+#include "server/measure/spans.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -271,6 +272,7 @@ void run_free(struct run *run)
     places_free(run->places);
     usage_free(run->usage);
     heap_free(run->heap);
+    spans_free(run->spans);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

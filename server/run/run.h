@@ -108,6 +108,7 @@ struct run {
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
     struct usage *usage; /* of usage.c alone; NULL: nothing was said */
+    struct spans *spans; /* of processors.c alone; likewise */
     struct heap *heap;   /* of heap.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);

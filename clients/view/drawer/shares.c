@@ -39,7 +39,8 @@ static void shares_at(const struct shown_strip *lives, const struct shown_strip 
         [STRIP_LIVING_START] = SPELL_START,       [STRIP_LIVING_READY] = SPELL_READY,
         [STRIP_LIVING_RUNNING] = SPELL_RUNNING,   [STRIP_LIVING_MEETING] = SPELL_BLOCKED,
         [STRIP_LIVING_EXCLUSION] = SPELL_BLOCKED, [STRIP_LIVING_TIMER] = SPELL_BLOCKED,
-        [STRIP_LIVING_UNKNOWN] = SPELL_BLOCKED,   [STRIP_LIVING_TERMINATE] = SPELL_TERMINATE};
+        [STRIP_LIVING_UNKNOWN] = SPELL_UNKNOWN,   [STRIP_LIVING_TERMINATE] = SPELL_TERMINATE,
+        [STRIP_LIVING_SYSTEM] = SPELL_SYSTEM};
     int at = lives_pixel(lives, seen, pixel);
     for (unsigned i = 0; i < SPELL_STATES; i++)
         shares[i] = 0;
