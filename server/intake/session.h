@@ -36,6 +36,9 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 /* Takes what a thread has measured of its calls by now: the body of a SUMS. */
 bool session_sums(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                   const char **error);
+/* Takes what the kernel said of its threads: the body of a SWITCHES (wire/switched.h). */
+bool session_switched(struct session *session, const uint8_t *body, size_t size,
+                      const char **error);
 /* Before it ends: what it announced names what its threads measured. */
 void session_name_sums(const struct session *session);
 /* Takes slots of the thread whose own line has code `thread`. */

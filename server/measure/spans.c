@@ -29,6 +29,7 @@ struct spans {
     struct map threads; /* line -> struct thread */
     size_t turns;
     uint64_t lost;
+    char *why; /* there are no switches; NULL: nobody said */
 };
 
 struct spans *spans_new(void) { return memory_zeroed(1, sizeof(struct spans)); }
@@ -48,6 +49,7 @@ void spans_free(struct spans *spans)
     for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
         free_thread(walk.value);
     map_free(&spans->threads);
+    free(spans->why);
     free(spans);
 }
 
@@ -69,6 +71,12 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- filling ---- */
+
+void spans_refused(struct spans *spans, const char *why)
+{
+    free(spans->why);
+    spans->why = memory_copied(why);
+}
 
 void spans_lost(struct spans *spans, uint64_t switches) { spans->lost += switches; }
 
@@ -144,6 +152,8 @@ int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, i
             apart = most(apart, t->samples[i].at_ns - t->samples[i - 1].at_ns);
     return apart;
 }
+
+const char *spans_why(const struct spans *spans) { return spans ? spans->why : NULL; }
 
 uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
 

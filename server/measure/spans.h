@@ -47,6 +47,7 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, int6
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);
 void spans_lost(struct spans *spans, uint64_t switches); /* so many were not told */
+void spans_refused(struct spans *spans, const char *why); /* there are no switches; a copy */
 
 /* ---- looking: of spans NULL, the order alone is known ---- */
 
@@ -55,6 +56,7 @@ enum spans_source spans_best(const struct spans *spans, uint32_t line, enum span
 /* The longest time between two samples of it that has something in common with a range; 0: it has none. */
 int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
 uint64_t spans_lost_count(const struct spans *spans);
+const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
 int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 

@@ -167,6 +167,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return tell_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_SUMS)
         return session_sums(session, chunk.thread, chunk.data, chunk.size, error);
+    if (chunk.kind == CHUNK_SWITCHES)
+        return session_switched(session, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

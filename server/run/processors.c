@@ -22,3 +22,5 @@ void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t 
 }
 
 void processors_lost(struct run *run, uint64_t switches) { spans_lost(spans_in(run), switches); }
+
+void processors_refused(struct run *run, const char *why) { spans_refused(spans_in(run), why); }

@@ -9,5 +9,7 @@ void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns,
                       bool last);
 void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns);
 void processors_lost(struct run *run, uint64_t switches);
+/* Nobody tells of switches; the words are copied. */
+void processors_refused(struct run *run, const char *why);
 
 #endif

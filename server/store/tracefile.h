@@ -15,7 +15,7 @@
 #include "server/store/chunk.h"
 
 #define TRACEFILE_MAGIC "POETRACE"
-#define TRACEFILE_VERSION 6u
+#define TRACEFILE_VERSION 7u
 #define TRACEFILE_OLDEST 2u /* that can be read */
 #define TRACEFILE_WITHOUT_PLACES 3u /* of that and before, regions begin with states */
 #define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */

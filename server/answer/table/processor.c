@@ -131,4 +131,7 @@ void processor_note(struct shown_table *t, const struct table_view *view,
                        "within it is not known%s",
                        (double)said->apart_ns / 1e6, rest);
     note_lost(t, view);
+    if (said->known && !by_switches(view) && spans_why(view->lives.spans))
+        table_add_note(t, "it is sampled, as the kernel does not tell when it switches threads: %s",
+                       spans_why(view->lives.spans));
 }
