@@ -1,6 +1,7 @@
 /* poet states: how each thread spent its life. */
 #include "clients/poet/tables.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_SOURCE };
@@ -46,8 +47,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         w->preset = "spells";
         return 0;
     case OPTION_SOURCE:
-        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0)
-            argp_error(state, "--source: \"%s\" is neither order nor samples", value);
+        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0) {
+            command_usage(w->tables.command, "--source: \"%s\" is neither order nor samples",
+                          value);
+            return EINVAL;
+        }
         w->source[0] = (struct table_option){w->key, value};
         return 0;
     default:
@@ -69,12 +73,14 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Say how each thread spent its life, as far as is known: made and not begun "
-           "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
-           "(terminate).  The states of a life add up to it.  Of threads that have ended on "
-           "the server's machine running is processor time, and system is when they slept, or "
-           "waited for what no event tells of; else running is all that no wait accounts for, an "
-           "upper bound, and system is null.",
+    .doc =
+        "Say how each thread spent its life, as far as is known: made and not begun "
+        "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
+        "(terminate).  The states of a life add up to it.  Of threads on the server's machine "
+        "running is on a processor, ready could have run and had none, and system is the rest: "
+        "asleep, or waiting for what no event tells of; a note says whether the kernel's records "
+        "of switches tell that, or samples.  Else running is all that no wait accounts for, an "
+        "upper bound, and system is null.",
     .children = tables_children};
 
 const struct command command_states = {
