@@ -48,6 +48,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     peer_retry(server);
     peer_go_on(server);
     program_poll(server);
+    watching_go_on(server);
     if (server->behind) /* then nobody is idle, and viewers have their turn here */
         viewer_work(server);
     double now = ev_now(loop);
@@ -64,7 +65,6 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
-    watching_go_on(server);
     heaping_go_on(server);
     celling_go_on(server);
     viewer_feed(server);

@@ -26,17 +26,18 @@ enum strip_state {
 /* What was measured tells more of threads, and of them alone. */
 enum strip_living {
     STRIP_LIVING_START, /* made, and not begun */
-    STRIP_LIVING_READY, /* let go, and not gone on */
+    STRIP_LIVING_READY, /* let go, and not gone on; or it had no processor */
     STRIP_LIVING_RUNNING,
     STRIP_LIVING_MEETING, /* blocked: the other could have come earlier */
     STRIP_LIVING_EXCLUSION, /* blocked: somebody had what it wants */
     STRIP_LIVING_TIMER, /* blocked: only the clock let it go on */
     STRIP_LIVING_UNKNOWN, /* blocked, and nobody knows by whom */
     STRIP_LIVING_TERMINATE, /* ended, and not joined */
+    STRIP_LIVING_SYSTEM, /* not blocked, and it had no processor and wanted none */
     STRIP_LIVINGS
 };
 
-#define STRIP_MOST 8u /* classes of a strip of either kind */
+#define STRIP_MOST 9u /* classes of a strip of either kind */
 
 struct strip_cell {
     uint8_t share[STRIP_MOST]; /* of 255; what is left is nothing */

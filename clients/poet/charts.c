@@ -84,7 +84,8 @@ static struct chart_pixel pixel_of(const struct strip_cell *cell)
         [STRIP_LIVING_START] = CHART_START,         [STRIP_LIVING_READY] = CHART_READY,
         [STRIP_LIVING_RUNNING] = CHART_RUNNING,     [STRIP_LIVING_MEETING] = CHART_BLOCKED,
         [STRIP_LIVING_EXCLUSION] = CHART_BLOCKED,   [STRIP_LIVING_TIMER] = CHART_BLOCKED,
-        [STRIP_LIVING_TERMINATE] = CHART_TERMINATE, [STRIP_LIVING_UNKNOWN] = CHART_UNKNOWN};
+        [STRIP_LIVING_TERMINATE] = CHART_TERMINATE, [STRIP_LIVING_UNKNOWN] = CHART_UNKNOWN,
+        [STRIP_LIVING_SYSTEM] = CHART_SYSTEM};
     struct chart_pixel pixel = {{0}};
     for (unsigned k = 0; k < STRIP_LIVINGS; k++) {
         unsigned share = pixel.share[states[k]] + cell->share[k];
@@ -204,6 +205,17 @@ bool charts_known(const char *word)
     return false;
 }
 
+/* What a chart's running is; the table says from what it knows. */
+static const char *say_running(const struct charting *c)
+{
+    uint32_t at = table_find(c->table, "running_ns");
+    bool known = at < c->table->column_count && c->table->columns[at].source &&
+                 strncmp(c->table->columns[at].source, "order", 5) != 0;
+    return c->chart.overview ? ""
+           : known ? "; running, ready, system: as processors did, by switch records or samples"
+                   : "; running is what no wait accounts for";
+}
+
 /* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and how what is
  * drawn is to be read. */
 static void say_clock(struct charting *c, const struct shown_table *pieces)
@@ -215,8 +227,7 @@ static void say_clock(struct charting *c, const struct shown_table *pieces)
     strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
     snprintf(c->below, sizeof c->below,
              "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares%s%s%s",
-             day, (unsigned)(ns / 1000000u % 1000u),
-             c->chart.overview ? "" : "; running is what no wait accounts for",
+             day, (unsigned)(ns / 1000000u % 1000u), say_running(c),
              pieces && pieces->row_count >= LIMIT_TABLE_ROWS ? "; not all of the path: " : "",
              pieces && pieces->row_count >= LIMIT_TABLE_ROWS && pieces->note_count
                  ? pieces->notes[0]

@@ -12,7 +12,7 @@
 
 #define SHOWN 25 /* rows, for people who said nothing else */
 
-enum { OPTION_WITHOUT = 3000, OPTION_NO_LATENCY, OPTION_ZEROS, OPTION_CPUS };
+enum { OPTION_WITHOUT = 3000, OPTION_NO_LATENCY, OPTION_ZEROS, OPTION_CPUS, OPTION_MIN };
 
 struct wanted {
     struct tables tables;
@@ -29,6 +29,10 @@ static const struct argp_option options[] = {
      "is not said); lock:NAME: if nobody ever waited for that line; may be repeated",
      1},
     {"no-latency", OPTION_NO_LATENCY, NULL, 0, "if whoever is let go went on at once", 1},
+    {"min", OPTION_MIN, NULL, 0,
+     "if every thread had a processor whenever it could run (minimum time); with --no-latency also "
+     "at once",
+     1},
     {"zeros", OPTION_ZEROS, "N", OPTION_ARG_OPTIONAL,
      "for each of the N greatest steps on the path (20 if it is not said, all): what would be won "
      "if it took no time",
@@ -68,6 +72,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_NO_LATENCY:
         set(w, "no-latency", memory_copied("1"));
+        return 0;
+    case OPTION_MIN:
+        set(w, "min", memory_copied("1"));
         return 0;
     case OPTION_ZEROS:
         return take_number(w, "zeros", value ? value : "20", true);

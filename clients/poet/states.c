@@ -1,11 +1,16 @@
 /* poet states: how each thread spent its life. */
 #include "clients/poet/tables.h"
 
-enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST };
+#include <errno.h>
+#include <string.h>
+
+enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_SOURCE };
 
 struct wanted {
     struct tables tables;
     const char *preset;
+    char key[8];
+    struct table_option source[2]; /* the second ends it */
 };
 
 static const struct argp_option options[] = {
@@ -19,12 +24,15 @@ static const struct argp_option options[] = {
      "each thread's states one after the other: from when, how long, where in the code it began; "
      "of one thread with --lines",
      1},
+    {"source", OPTION_SOURCE, "order|samples", 0,
+     "tell what is between waits by no better source than this: the order alone, or samples of "
+     "processor time",
+     1},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct wanted *w = state->input;
-    (void)value;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &w->tables;
@@ -38,6 +46,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_LIST:
         w->preset = "spells";
         return 0;
+    case OPTION_SOURCE:
+        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0) {
+            command_usage(w->tables.command, "--source: \"%s\" is neither order nor samples",
+                          value);
+            return EINVAL;
+        }
+        w->source[0] = (struct table_option){w->key, value};
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -45,11 +61,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct wanted w = {.tables = {.command = command}, .preset = "states"};
+    struct wanted w = {.tables = {.command = command}, .preset = "states", .key = "source"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = w.preset};
+    struct tables_section section = {.what = w.preset, .options = w.source};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -57,12 +73,14 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Say how each thread spent its life, as far as is known: made and not begun "
-           "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
-           "(terminate).  The states of a life add up to it.  Of threads that have ended on "
-           "the server's machine running is processor time, and system is when they slept, or "
-           "waited for what no event tells of; else running is all that no wait accounts for, an "
-           "upper bound, and system is null.",
+    .doc =
+        "Say how each thread spent its life, as far as is known: made and not begun "
+        "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
+        "(terminate).  The states of a life add up to it.  Of threads on the server's machine "
+        "running is on a processor, ready could have run and had none, and system is the rest: "
+        "asleep, or waiting for what no event tells of; a note says whether the kernel's records "
+        "of switches tell that, or samples.  Else running is all that no wait accounts for, an "
+        "upper bound, and system is null.",
     .children = tables_children};
 
 const struct command command_states = {

@@ -2,11 +2,14 @@
 
 #include "memory/memory.h"
 #include "server/answer/measured.h"
+#include "server/measure/spans.h"
+#include "server/run/run.h"
 #include "wire/strip.h"
 
 #include <stdlib.h>
 
 struct told { /* of a thread */
+    struct spans_walk spans;
     size_t items; /* intervals */
     uint64_t position; /* of the newest change */
     bool made, any, ended;
@@ -39,8 +42,12 @@ static void drop(void *state)
     free(l);
 }
 
-/* What was measured may begin anew; then so does this. */
-static uint64_t made(const struct run *run) { return measured_again(run); }
+/* What was measured may begin anew; then so does this.  (When the last program has gone, all that is known of its threads'
+ * processors is.) */
+static uint64_t made(const struct run *run)
+{
+    return 2 * measured_again(run) + (run->spans && !run->connected);
+}
 
 /* ---- changes ---- */
 
@@ -48,6 +55,8 @@ struct telling {
     struct pyramid *pyramid;
     const struct course_of *course;
     struct told *told;
+    const struct spans *spans;
+    int64_t until_ns; /* what is later is not told yet: what its processors did is not known */
 };
 
 /* Two changes never share a position, but that what comes after the tail takes its place. */
@@ -98,12 +107,51 @@ static unsigned code_of(const struct intervals *all, const struct interval *item
     return item->is == INTERVAL_SEGMENT ? blocked_as(wait_of(all, item)->class) : codes[item->is];
 }
 
+/* Within an interval that ran: positions as its times are. */
+struct turning {
+    const struct telling *telling;
+    int64_t from_ns, to_ns;
+    uint64_t position, until; /* of the interval */
+};
+
+static uint64_t position_at(const struct turning *t, int64_t ns)
+{
+    double share = (double)(ns - t->from_ns) / (double)(t->to_ns - t->from_ns);
+    if (t->position == NO_POSITION || t->until == NO_POSITION || t->until <= t->position + 1)
+        return t->position;
+    return t->position + (uint64_t)((double)(t->until - 1 - t->position) * share);
+}
+
+static void turn(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    static const uint8_t codes[] = {[SPAN_RUNNING] = STRIP_LIVING_RUNNING,
+                                    [SPAN_READY] = STRIP_LIVING_READY,
+                                    [SPAN_SYSTEM] = STRIP_LIVING_SYSTEM};
+    const struct turning *at = context;
+    const struct telling *t = at->telling;
+    (void)to_ns;
+    if (from_ns == at->from_ns) {
+        change(t, codes[is], 0, from_ns, at->position);
+        return;
+    }
+    uint64_t position = position_at(at, from_ns);
+    t->told->position = position > t->told->position ? position : t->told->position;
+    pyramid_turn(t->pyramid, t->course->thread, (struct pyramid_state){0, codes[is]}, from_ns,
+                 t->told->position);
+}
+
 static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
 {
     const struct course_of *c = t->course;
     const struct interval *item = &c->items[i];
     int64_t from = interval_begin(c, i);
-    uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about;
+    struct turning turning = {t, from, item->to_ns, i ? c->items[i - 1].position : c->start,
+                              item->position};
+    if (item->is == INTERVAL_RUNS && item->to_ns > from) {
+        spans_visit(t->spans, c, &t->told->spans, from, item->to_ns, turn, &turning);
+        return;
+    }
+    uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about; /* (of no length) */
     if (item->to_ns > from)
         change(t, code_of(all, item), about, from, i ? c->items[i - 1].position : c->start);
 }
@@ -156,6 +204,12 @@ static void tell_tail(const struct living *l, const struct telling *t)
         tell_unbegun(t);
         return;
     }
+    if (t->told->items < c->count) {
+        const struct interval *told = t->told->items ? &c->items[t->told->items - 1] : NULL;
+        tail(t, STRIP_LIVING_RUNNING, 0, told ? told->to_ns : c->start_ns,
+             told ? told->position : c->start);
+        return;
+    }
     if (open && open->from_ns >= at_ns) {
         tail(t, blocked_as(open->class), open->about, open->from_ns, open->begin);
         return;
@@ -175,14 +229,25 @@ static void tell_tail(const struct living *l, const struct telling *t)
 
 /* ---- the pass ---- */
 
+#define SAMPLED_NS 300000000 /* by then samples have come, if any come */
+
+static int64_t known_until(const struct run *run, const struct course_of *c)
+{
+    if (!run->spans || !run->connected)
+        return INT64_MAX;
+    int64_t known = spans_known_ns(run->spans, c->thread), old = run_clock_ns(run) - SAMPLED_NS;
+    return known > old ? known : old;
+}
+
 /* True when all of it is told. */
 static bool tell_thread(struct living *l, struct pyramid *pyramid, uint64_t *budget)
 {
     const struct intervals *all = measured_known(l->run);
     const struct course_of *c = &all->threads[l->thread];
-    struct telling t = {pyramid, c, &l->threads[l->thread]};
+    struct telling t = {pyramid, c, &l->threads[l->thread], l->run->spans, known_until(l->run, c)};
     tell_made(&t);
-    for (; t.told->items < c->count; t.told->items++, --*budget) {
+    for (; t.told->items < c->count && c->items[t.told->items].to_ns <= t.until_ns;
+         t.told->items++, --*budget) {
         if (!*budget)
             return false;
         tell_interval(&t, all, t.told->items);

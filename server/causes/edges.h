@@ -46,6 +46,8 @@ struct graph {
     uint64_t filled; /* of late */
     struct graph_change change;
     int64_t *early, *late;
+    int64_t *
+        ready; /* by node: how long the interval from there had no processor; below 0: not looked up; NULL */
     uint32_t *stack;
     size_t stacked, stack_room;
     uint32_t root;

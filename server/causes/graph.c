@@ -4,6 +4,7 @@
 #include "server/causes/edges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The intervals may have grown, and lie elsewhere, since one looked last. */
 static const struct course_of *course(const struct graph *g, const struct chain *c)
@@ -37,6 +38,7 @@ void graph_free(struct graph *g)
     free(g->chains);
     free(g->hints);
     free(g->early);
+    free(g->ready);
     free(g->late);
     free(g->stack);
     free(g->stretches);
@@ -69,17 +71,51 @@ static bool goes_on_at_once(const struct graph *g, const struct interval *i)
             (change->free_line && g->all->waits[i->of].about == change->free_line));
 }
 
-/* What a part of so many ns of an interval weighs. */
-static inline int64_t weight(const struct graph *g, const struct interval *i, int64_t ns)
+static void add_ready(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
 {
+    *(int64_t *)context += is == SPAN_READY ? to_ns - from_ns : 0;
+}
+
+/* How long it had no processor in an interval that ran; found once. */
+static int64_t ready_in(const struct graph *g, const struct chain *c, uint32_t interval)
+{
+    int64_t *ready = &g->ready[c->first + interval];
+    const struct course_of *of = course(g, c);
+    struct spans_walk walk = {0};
+    if (*ready < 0) {
+        *ready = 0;
+        spans_visit(g->change.spans, of, &walk, interval_begin(of, interval),
+                    of->items[interval].to_ns, add_ready, ready);
+    }
+    return *ready;
+}
+
+/* What is left of a part of an interval if it always had a processor. */
+static int64_t without_ready(const struct graph *g, const struct chain *c, uint32_t interval,
+                             int64_t ns)
+{
+    const struct course_of *of = course(g, c);
+    int64_t all = of->items[interval].to_ns - interval_begin(of, interval);
+    if (of->items[interval].is != INTERVAL_RUNS || all <= 0)
+        return ns;
+    int64_t ready = ready_in(g, c, interval);
+    return ns - (ns == all ? ready : (int64_t)((double)ready * (double)ns / (double)all));
+}
+
+/* What a part of so many ns of an interval weighs. */
+static inline int64_t weight(const struct graph *g, const struct chain *c, uint32_t interval,
+                             int64_t ns)
+{
+    const struct interval *i = &course(g, c)->items[interval];
+    if (g->change.spans)
+        ns = without_ready(g, c, interval, ns);
     return i->is == INTERVAL_SEGMENT || goes_on_at_once(g, i) ? 0 : scaled(g, i->step, ns);
 }
 
 static inline int64_t weight_of(const struct graph *g, const struct chain *c, uint32_t interval)
 {
     const struct course_of *of = course(g, c);
-    const struct interval *i = &of->items[interval];
-    return weight(g, i, i->to_ns - interval_begin(of, interval));
+    return weight(g, c, interval, of->items[interval].to_ns - interval_begin(of, interval));
 }
 
 /* How long after its node an edge begins. */
@@ -91,7 +127,7 @@ static int64_t lag(const struct graph *g, const struct edge *e)
         return g->change.no_latency ? 0 : e->after;
     const struct chain *from = &g->chains[e->chain];
     bool within = !from->group && e->node + 1 < from->count;
-    return within ? weight(g, &course(g, from)->items[e->node], e->after) : e->after;
+    return within ? weight(g, from, e->node, e->after) : e->after;
 }
 
 static bool is_free(const struct graph *g, const struct edge *e)
@@ -103,6 +139,10 @@ static bool is_free(const struct graph *g, const struct edge *e)
 
 void graph_forward(struct graph *g, struct graph_change change)
 {
+    if (change.spans && !g->ready) {
+        g->ready = memory_resized(NULL, g->nodes + 1, sizeof *g->ready);
+        memset(g->ready, 0xff, (g->nodes + 1) * sizeof *g->ready);
+    }
     g->change = change;
     g->stacked = g->stretch_count = 0;
     g->root = 0;
@@ -180,7 +220,7 @@ static void glide(const struct graph *g, struct chain *c, uint32_t end)
     end = into < end ? into : end;
     for (; c->done < end; c->done++) {
         uint32_t i = c->done - 1;
-        early[c->done] = at += weight(g, &items[i], items[i].to_ns - interval_begin(of, i));
+        early[c->done] = at += weight(g, c, i, items[i].to_ns - interval_begin(of, i));
     }
 }
 

@@ -8,12 +8,15 @@
  * between the two is the slack (Hollingsworth and Miller 1994).  The order in which locks were taken is kept, so
  * with something changed it is what would be in that order, and not a promise.
  *
+ * Where it is asked for, an interval that ran weighs what it ran and was in the system, and not what it could have run and
+ * had no processor: the minimum-time graph.  All edges are kept.
+ *
  * It is of the intervals as they were when it was made; they may grow meanwhile.  About 20 bytes an interval and 40 an
  * edge. */
 #ifndef SERVER_CAUSES_GRAPH_H
 #define SERVER_CAUSES_GRAPH_H
 
-#include "server/measure/intervals.h"
+#include "server/measure/spans.h"
 
 struct graph;
 
@@ -23,6 +26,7 @@ struct graph_change {
     const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
     uint32_t factor_count; /* steps beyond them are as they were */
     bool no_latency; /* who is let go goes on at once */
+    const struct spans *spans; /* who could run and had no processor has one; NULL: as it was */
     uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
 };
 

@@ -162,6 +162,8 @@ static void play_message(struct player *player, struct chunk chunk)
         return;
     else if (chunk.kind == CHUNK_ENTRIES)
         play_entries(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_SWITCHES)
+        player->trouble = session_switched(session, chunk.data, chunk.size, &error) ? NULL : error;
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

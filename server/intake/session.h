@@ -41,6 +41,9 @@ bool session_meters(struct session *session, uint32_t thread, const uint8_t *bod
                     const char **error);
 bool session_entries(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                      const char **error);
+/* Takes what the kernel said of its threads: the body of a SWITCHES (wire/switched.h). */
+bool session_switched(struct session *session, const uint8_t *body, size_t size,
+                      const char **error);
 /* Before it ends: what it announced names what its threads measured. */
 /* Takes the body of a STEPS, which was kept of a record; false: it cannot be. */
 bool session_did(struct session *session, const uint8_t *body, size_t size);

@@ -1,6 +1,7 @@
 #include "server/intake/used.h"
 
 #include "server/run/figures.h"
+#include "server/run/processors.h"
 #include "wire/limits.h"
 
 static void add(const struct used_by *by, struct usage_figure figure, bool exact, int64_t at_ns)
@@ -14,6 +15,8 @@ static void add(const struct used_by *by, struct usage_figure figure, bool exact
                 &(struct figures){
                     .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
                 (struct figures_point){at_ns, (int64_t)figure.value});
+    if (line && (figure.meter == USAGE_CPU || figure.meter == USAGE_READY))
+        processors_stood(by->run, line, figure.meter == USAGE_READY, at_ns, figure.value, exact);
 }
 
 bool used_read(const struct used_by *by, struct in *in)

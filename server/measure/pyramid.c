@@ -173,6 +173,17 @@ void pyramid_change(struct pyramid *p, uint32_t number, struct pyramid_state sta
     row->begun = true;
 }
 
+void pyramid_turn(struct pyramid *p, uint32_t number, struct pyramid_state state, int64_t ns,
+                  uint64_t position)
+{
+    if (p->full || !number)
+        return;
+    struct row *row = row_of(p, number);
+    settle(p, row);
+    row->now = (struct change){ns, position, state};
+    row->begun = true;
+}
+
 void pyramid_forget(struct pyramid *p, uint64_t position)
 {
     size_t piece = p->spill.first;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYRAMID_STATES 8u /* codes 0 .. PYRAMID_STATES - 1 */
+#define PYRAMID_STATES 9u /* codes 0 .. PYRAMID_STATES - 1 */
 #define PYRAMID_NONE 255u /* the code of a row that is not there */
 
 struct pyramid_state {
@@ -36,6 +36,9 @@ void pyramid_free(struct pyramid *pyramid); /* NULL: nothing */
  * holds.  A time before that of the row's last change is taken to be that. */
 void pyramid_change(struct pyramid *pyramid, uint32_t row, struct pyramid_state state, int64_t ns,
                     uint64_t position);
+/* The same, but what is there of that position stays: it lasted until this time. */
+void pyramid_turn(struct pyramid *pyramid, uint32_t row, struct pyramid_state state, int64_t ns,
+                  uint64_t position);
 /* What was before a position will not be asked for any more; it is forgotten as far as that gives memory back. */
 void pyramid_forget(struct pyramid *pyramid, uint64_t position);
 /* There was no room for all: what it tells is not to be used. */

@@ -68,6 +68,8 @@ struct walk {
     struct spell held; /* not told yet, as it may go on */
     uint32_t wait; /* 1 + the wait that it belongs to, 0: none */
     bool holds;
+    struct spans_walk spans;
+    struct spell split; /* what is cut by them */
 };
 
 static void let_go(struct walk *w)
@@ -85,7 +87,8 @@ static void go_on(struct walk *w, struct spell spell, uint32_t wait)
 {
     if (spell.to_ns <= spell.from_ns)
         return;
-    if (w->holds && w->held.state == spell.state && w->wait == wait) {
+    if (w->holds && w->held.state == spell.state && w->held.active == spell.active &&
+        w->wait == wait) {
         w->held.to_ns = spell.to_ns;
         w->held.unexplained = spell.unexplained ? spell.unexplained : w->held.unexplained;
         return;
@@ -115,6 +118,19 @@ static void visit_wait(struct walk *w, const struct interval *item, struct spell
     go_on(w, spell, index + 1);
 }
 
+static void visit_span(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    static const uint8_t states[] = {[SPAN_RUNNING] = STATE_RUNNING,
+                                     [SPAN_READY] = STATE_READY,
+                                     [SPAN_SYSTEM] = STATE_SYSTEM};
+    struct walk *w = context;
+    struct spell spell = w->split;
+    spell.from_ns = from_ns;
+    spell.to_ns = to_ns;
+    spell.state = states[is];
+    go_on(w, spell, 0);
+}
+
 static void visit_interval(struct walk *w, size_t i)
 {
     const struct interval *item = &w->course->items[i];
@@ -127,7 +143,10 @@ static void visit_interval(struct walk *w, size_t i)
         return;
     }
     spell.place = item->step ? step_place(steps_at(&w->all->steps, item->step)) : 0;
-    go_on(w, spell, 0);
+    spell.active = true;
+    w->split = spell;
+    spans_visit(w->lives->spans, w->course, &w->spans, most(spell.from_ns, w->from_ns),
+                least(spell.to_ns, w->to_ns), visit_span, w);
 }
 
 static void visit_intervals(struct walk *w)
@@ -150,7 +169,8 @@ static void visit_rest(struct walk *w)
           (struct spell){.from_ns = reached(c),
                          .to_ns = open ? open->from_ns : active_until(c),
                          .position = c->count ? c->items[c->count - 1].position : c->start,
-                         .state = STATE_RUNNING},
+                         .state = STATE_RUNNING,
+                         .active = true},
           0);
     if (open)
         go_on(w,
@@ -170,6 +190,7 @@ void states_visit(const struct lives *lives, const struct course_of *c, int64_t 
 {
     struct walk w = {
         .lives = lives, .all = lives->all, .course = c, .visit = visit, .context = context};
+    w.spans.most = lives->source;
     int64_t begin, end, began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
     if (!states_life(lives, c, &begin, &end))
         return;
@@ -220,6 +241,10 @@ static void add(void *context, const struct spell *spell)
     sum->total_ns += took;
     sum->count++;
     s->life_ns += took;
+    if (spell->active)
+        s->active_ns += took;
+    else if (spell->state == STATE_READY)
+        s->let_go_ns += took;
     if (spell->unexplained && spell->unexplained != UNEXPLAINED_OPEN) {
         s->unexplained++;
         s->unexplained_ns += took;
@@ -246,6 +271,8 @@ void states_add(struct states *to, const struct states *s)
         sum->count += s->of[i].count;
     }
     to->life_ns += s->life_ns;
+    to->active_ns += s->active_ns;
+    to->let_go_ns += s->let_go_ns;
     to->unexplained_ns += s->unexplained_ns;
     to->unexplained += s->unexplained;
 }

@@ -1,13 +1,13 @@
-/* How each thread spent its life, as far as the order tells: made and not begun, ready to go on, running, blocked, ended and
- * not gone yet.  The states of a life follow each other without a gap, so they add up to it.
+/* How each thread spent its life: made and not begun, ready to go on, running, blocked, in the system, ended and not gone
+ * yet.  The states of a life follow each other without a gap, so they add up to it.
  *
- * Blocked is what a wait took until somebody let the thread go on; ready, from then until it did; running, all that no
- * wait accounts for: an upper bound, for the order does not tell when the system ran somebody else.  Nothing here tells
- * what was spent in the system: server/answer/table/processor.h does, for whole lives. */
+ * Blocked is what a wait took until somebody let the thread go on; ready, from then until it did, and where it could have
+ * run and had no processor; running, where it had one; system, what no event accounts for and it had none: asleep, or in a
+ * call.  Where only the order is known (server/measure/spans.h) all that no wait accounts for is running, an upper bound. */
 #ifndef SERVER_MEASURE_STATES_H
 #define SERVER_MEASURE_STATES_H
 
-#include "server/measure/intervals.h"
+#include "server/measure/spans.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ enum life_state {
     STATE_READY,
     STATE_RUNNING,
     STATE_BLOCKED,
-    STATE_SYSTEM, /* there is no source of it yet */
+    STATE_SYSTEM, /* of the order alone there is none */
     STATE_TERMINATE, /* ended, and nobody took note */
     STATES
 };
@@ -27,11 +27,12 @@ const char *states_word(unsigned state); /* "start" */
 /* A time in one state, from one change to the next. */
 struct spell {
     int64_t from_ns, to_ns;
-    uint64_t position; /* of the event that it begins with, or UINT64_MAX */
+    uint64_t position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
     uint32_t place; /* where in the code that was (steps.h), 0 unknown */
     uint32_t about; /* blocked: the line that it waits for, 0 unknown */
     uint8_t state; /* an enum life_state */
     uint8_t unexplained; /* blocked: an enum unexplained */
+    bool active; /* of the order alone it would be running */
 };
 
 /* What is looked at. */
@@ -39,6 +40,8 @@ struct lives {
     const struct intervals *all;
     const struct wait *open; /* that have not ended, by thread; a thread has one at most */
     size_t open_count;
+    const struct spans *spans; /* NULL: the order alone is known */
+    enum spans_source source; /* no better one is to be used; SPANS_ORDER: the best */
 };
 
 /* The life of a thread, as far as it is known; false: nothing is known of it. */
@@ -61,6 +64,7 @@ struct states {
         uint64_t count;
     } of[STATES];
     int64_t life_ns;
+    int64_t active_ns, let_go_ns; /* as the order alone tells it: running, ready */
     int64_t unexplained_ns; /* of what is blocked and went on: who ended it is not known */
     uint64_t unexplained;
 };

@@ -195,6 +195,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return session_meters(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_ENTRIES)
         return tell_entries(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SWITCHES)
+        return session_switched(session, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)

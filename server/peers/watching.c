@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 #include "server/peers/server.h"
 #include "server/sampling/sampler.h"
+#include "server/sampling/switches.h"
 #include "server/taking/taking.h"
 #include "wire/region.h"
 
@@ -13,6 +14,7 @@
 
 struct watch {
     struct sampler *sampler;
+    struct switches *switches; /* NULL: nobody tells them */
     bool same_numbers; /* it has the numbers of processes and threads that we have */
     bool wanted; /* its queues were told so */
 };
@@ -22,6 +24,24 @@ static uint64_t now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void tell(struct peer *peer, unsigned kind, const struct out *body);
+
+static void begin_switches(struct peer *peer, pid_t pid)
+{
+    const char *why;
+    if (!peer->watch->same_numbers)
+        return;
+    peer->watch->switches = switches_new(pid, &why);
+    if (peer->watch->switches)
+        return;
+    struct out body = {0};
+    switches_refused(why, &body);
+    taker_enter(peer->server->taker);
+    tell(peer, CHUNK_SWITCHES, &body);
+    taker_leave(peer->server->taker);
+    out_free(&body);
 }
 
 void watching_begin(struct peer *peer, uint32_t pid)
@@ -35,7 +55,10 @@ void watching_begin(struct peer *peer, uint32_t pid)
     if (!sampler)
         return;
     peer->watch = memory_zeroed(1, sizeof *peer->watch);
-    *peer->watch = (struct watch){sampler, (uint32_t)who.pid == pid, !sampler_filtered(sampler)};
+    *peer->watch = (struct watch){.sampler = sampler,
+                                  .same_numbers = (uint32_t)who.pid == pid,
+                                  .wanted = !sampler_filtered(sampler)};
+    begin_switches(peer, who.pid);
 }
 
 /* Its threads that have not ended; the caller's.  In the door. */
@@ -72,29 +95,57 @@ static void look_whether_wanted(const struct peer *peer)
 
 void watching_queue(const struct peer *peer)
 {
-    if (peer->watch)
-        want_usage(peer->program->queues, peer->watch->wanted);
+    const struct queue *queue = peer->program->queues;
+    if (!peer->watch)
+        return;
+    want_usage(peer->program->queues, peer->watch->wanted);
+    if (peer->watch->switches)
+        switches_thread(peer->watch->switches, (pid_t)queue->head->tid, queue->head->thread);
+}
+
+/* In the door. */
+static void tell(struct peer *peer, unsigned kind, const struct out *body)
+{
+    if (body->size && !body->failed)
+        journal_put(peer->run->taking,
+                    &(struct chunk){.kind = (uint16_t)kind,
+                                    .session = peer->program->session,
+                                    .data = body->data,
+                                    .size = (uint32_t)body->size},
+                    1, false);
+}
+
+static void look_at_switches(struct peer *peer, bool all)
+{
+    struct out body = {0};
+    if (!peer->watch->switches)
+        return;
+    switches_read(peer->watch->switches, all, &body);
+    if (body.size) {
+        taker_enter(peer->server->taker);
+        tell(peer, CHUNK_SWITCHES, &body);
+        taker_leave(peer->server->taker);
+    }
+    out_free(&body);
 }
 
 static void sample(struct peer *peer, uint64_t now)
 {
-    struct out body = {0};
+    struct out bodies[2] = {0};
     size_t count;
     taker_enter(peer->server->taker);
     struct sampled_thread *threads = threads_of(peer, &count);
     look_whether_wanted(peer);
     taker_leave(peer->server->taker);
-    if (sampler_take(peer->watch->sampler, now, threads, count, &body)) {
+    sampler_take(peer->watch->sampler, now, threads, count, bodies);
+    if (bodies[0].size || bodies[1].size) {
         taker_enter(peer->server->taker);
-        journal_put(peer->run->taking,
-                    &(struct chunk){.kind = MESSAGE_USAGE,
-                                    .session = peer->program->session,
-                                    .data = body.data,
-                                    .size = (uint32_t)body.size},
-                    1, false);
+        tell(peer, MESSAGE_USAGE, &bodies[0]);
+        tell(peer, MESSAGE_USAGE, &bodies[1]);
         taker_leave(peer->server->taker);
     }
-    out_free(&body);
+    out_free(&bodies[0]);
+    out_free(&bodies[1]);
     free(threads);
 }
 
@@ -102,9 +153,11 @@ void watching_go_on(struct server *server)
 {
     uint64_t now = now_ns();
     for (struct peer *peer = server->peers; peer; peer = peer->next)
-        if (peer->watch && peer->program && !peer->closed && !peer->ending &&
-            sampler_due(peer->watch->sampler, now))
-            sample(peer, now);
+        if (peer->watch && peer->program && !peer->closed && !peer->ending) {
+            look_at_switches(peer, false);
+            if (sampler_due(peer->watch->sampler, now))
+                sample(peer, now);
+        }
 }
 
 void watching_end(struct peer *peer)
@@ -113,6 +166,9 @@ void watching_end(struct peer *peer)
         return;
     if (peer->program)
         sample(peer, now_ns());
+    if (peer->program)
+        look_at_switches(peer, true);
+    switches_free(peer->watch->switches);
     sampler_free(peer->watch->sampler);
     free(peer->watch);
     peer->watch = NULL;

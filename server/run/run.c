@@ -12,6 +12,7 @@
 #include "server/run/metered.h"
 #include "server/run/figures.h"
 #include "server/run/did.h"
+#include "server/measure/spans.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -276,6 +277,7 @@ void run_free(struct run *run)
     did_free(run->did);
     heap_free(run->heap);
     metered_free(run->metered);
+    spans_free(run->spans);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

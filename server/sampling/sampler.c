@@ -9,18 +9,35 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#define OFTEN_NS 100000000u /* between two samples */
+#define OFTEN_NS 100000000u /* between two samples of a program */
 #define AGE_PARTS 2000u     /* later: a part of how long it has been sampled */
+#define THREADS_NS 10000000u /* between two samples of its threads */
+#define THREADS_PARTS 10000u /* later likewise */
+#define COST_PARTS                                                                                 \
+    100u /* of a processor: no more than one of them goes into that, else they come more rarely */
+#define KEPT_MOST 1024u /* descriptors */
+#define CLOSED (-1)
 #define FIGURES 32u         /* of one process or thread, at most */
 
 struct sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
     bool filtered;
-    uint64_t first_ns, next_ns;
+    uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
+    uint64_t last_ns; /* when threads were read last */
     struct proc_units units;
     struct map told; /* thread and meter -> value + 1 that was told last */
+    struct map kept; /* code of a thread -> struct kept */
+    uint64_t round;
+};
+
+struct kept { /* of a thread */
+    int schedstat; /* CLOSED: it cannot be read */
+    pid_t tid;
+    uint64_t round; /* when it was there last */
+    uint64_t told_ns; /* when something of it was told last */
 };
 
 static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
@@ -56,82 +73,200 @@ struct sampler *sampler_new(pid_t pid)
     return s;
 }
 
+static void drop(struct kept *kept)
+{
+    if (kept->schedstat != CLOSED)
+        close(kept->schedstat);
+    free(kept);
+}
+
 void sampler_free(struct sampler *s)
 {
     if (!s)
         return;
+    for (struct map_walk walk = {.map = &s->kept}; map_next(&walk);)
+        drop(walk.value);
     close(s->process);
     map_free(&s->told);
+    map_free(&s->kept);
     free(s);
 }
 
-bool sampler_due(const struct sampler *s, uint64_t now_ns) { return now_ns >= s->next_ns; }
-bool sampler_filtered(const struct sampler *s) { return s->filtered; }
-
-/* Those that changed, with their thread. */
-static uint32_t put_changed(struct sampler *s, uint32_t thread, const struct usage_figure *figures,
-                            size_t count, struct out *body)
+bool sampler_due(const struct sampler *s, uint64_t now_ns)
 {
-    uint32_t put = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = figures[i].meter;
-        void *as = (void *)(uintptr_t)(figures[i].value + 1);
-        if (!as || map_get(&s->told, thread, key) == as)
-            continue;
-        map_put(&s->told, thread, key, as);
-        put_u32(body, thread);
-        put_u8(body, figures[i].meter);
-        put_u64(body, figures[i].value);
-        put++;
-    }
-    return put;
+    return now_ns >= s->next_ns || now_ns >= s->threads_ns;
 }
 
-static uint32_t put_process(struct sampler *s, struct out *body)
+bool sampler_filtered(const struct sampler *s) { return s->filtered; }
+
+/* ---- bodies ---- */
+
+struct usage {
+    struct out *out;
+    size_t count_at;
+    uint32_t count;
+};
+
+static struct usage usage_begin(struct out *out, uint64_t now_ns)
+{
+    struct usage usage = {.out = out};
+    put_u8(out, 0);
+    put_u64(out, now_ns);
+    usage.count_at = out->size;
+    put_u32(out, 0);
+    return usage;
+}
+
+static void usage_put(struct usage *usage, uint32_t thread, unsigned meter, uint64_t value)
+{
+    if (usage->count == LIMIT_USAGE_FIGURES)
+        return;
+    put_u32(usage->out, thread);
+    put_u8(usage->out, (uint8_t)meter);
+    put_u64(usage->out, value);
+    usage->count++;
+}
+
+static void usage_end(struct usage *usage)
+{
+    if (usage->out->failed || !usage->count) {
+        usage->out->size = 0;
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        usage->out->data[usage->count_at + i] = (uint8_t)(usage->count >> (8 * i));
+}
+
+/* ---- what has changed ---- */
+
+/* Its value + 1 that was told last, NULL: none; what is the same now is not told. */
+static bool has_changed(struct sampler *s, uint32_t thread, const struct usage_figure *figure,
+                        uint64_t *before)
+{
+    void *as = (void *)(uintptr_t)(figure->value + 1),
+         *was = map_get(&s->told, thread, figure->meter);
+    *before = (uint64_t)(uintptr_t)was;
+    if (!as || was == as)
+        return false;
+    map_put(&s->told, thread, figure->meter, as);
+    return true;
+}
+
+static void put_process(struct sampler *s, struct usage *now)
 {
     struct usage_figure f[FIGURES];
     char text[4096];
     size_t n = 0, size;
+    uint64_t before;
     size = text_of_file(s, "stat", text, sizeof text);
     n += proc_stat(text, size, s->units, f + n, FIGURES - n);
     size = text_of_file(s, "io", text, sizeof text);
     n += proc_io(text, size, f + n, FIGURES - n);
     size = text_of_file(s, "status", text, sizeof text);
     n += proc_status(text, size, &s->filtered, f + n, FIGURES - n);
-    return put_changed(s, 0, f, n, body);
+    for (size_t i = 0; i < n; i++)
+        if (has_changed(s, 0, &f[i], &before))
+            usage_put(now, 0, f[i].meter, f[i].value);
 }
 
-static uint32_t put_thread(struct sampler *s, const struct sampled_thread *thread, struct out *body)
+static struct kept *kept_of(struct sampler *s, const struct sampled_thread *thread)
+{
+    struct kept *kept = map_get(&s->kept, thread->code, 0);
+    char name[48];
+    if (!kept) {
+        kept = memory_zeroed(1, sizeof *kept);
+        map_put(&s->kept, thread->code, 0, kept);
+        snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
+        kept->schedstat =
+            s->kept.count <= KEPT_MOST ? openat(s->process, name, O_RDONLY | O_CLOEXEC) : CLOSED;
+    }
+    kept->round = s->round;
+    return kept;
+}
+
+static void put_thread(struct sampler *s, const struct sampled_thread *thread, struct usage *last,
+                       struct usage *now, uint64_t now_ns)
 {
     struct usage_figure f[2];
-    char name[48], text[128];
-    snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
-    size_t size = text_of_file(s, name, text, sizeof text);
-    return put_changed(s, thread->code, f, proc_schedstat(text, size, f, 2), body);
+    char text[128];
+    struct kept *kept = kept_of(s, thread);
+    ssize_t size = kept->schedstat != CLOSED ? pread(kept->schedstat, text, sizeof text, 0) : 0;
+    size_t n = size > 0 ? proc_schedstat(text, (size_t)size, f, 2) : 0;
+    bool silent = kept->told_ns && kept->told_ns < s->last_ns, any = false;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t before;
+        if (!has_changed(s, thread->code, &f[i], &before))
+            continue;
+        any = true;
+        if (before && silent)
+            usage_put(last, thread->code, f[i].meter, before - 1);
+        usage_put(now, thread->code, f[i].meter, f[i].value);
+    }
+    kept->told_ns = any ? now_ns : kept->told_ns;
 }
 
-bool sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out *body)
+static bool is_gone(void *context, uint64_t a, uint64_t b, void *value)
+{
+    const struct sampler *s = context;
+    struct kept *kept = value;
+    (void)a;
+    (void)b;
+    if (kept->round == s->round)
+        return false;
+    drop(kept);
+    return true;
+}
+
+static void put_threads(struct sampler *s, const struct sampled_thread *threads, size_t count,
+                        struct usage *last, struct usage *now, uint64_t now_ns)
+{
+    struct map_weeding weeding = {0};
+    s->round++;
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid && threads[i].code)
+            put_thread(s, &threads[i], last, now, now_ns);
+    if (s->kept.count > count)
+        while (!map_weed(&s->kept, &weeding, 1024, is_gone, s))
+            ;
+    s->last_ns = now_ns;
+}
+
+/* ---- when ---- */
+
+static uint64_t spent_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t greatest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static void take_threads(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
+                         size_t count, struct usage *last, struct usage *now)
+{
+    uint64_t began_ns = spent_ns();
+    put_threads(s, threads, count, last, now, now_ns);
+    uint64_t rest = greatest((now_ns - s->first_ns) / THREADS_PARTS, THREADS_NS);
+    s->threads_ns = now_ns + greatest(rest, (spent_ns() - began_ns) * COST_PARTS);
+}
+
+void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
+                  size_t count, struct out bodies[2])
 {
     if (!s->first_ns)
         s->first_ns = now_ns;
-    uint64_t rest = (now_ns - s->first_ns) / AGE_PARTS;
-    s->next_ns = now_ns + (rest > OFTEN_NS ? rest : OFTEN_NS);
-    put_u8(body, 0);
-    put_u64(body, now_ns);
-    size_t count_at = body->size;
-    put_u32(body, 0);
+    struct usage last = usage_begin(&bodies[0], s->last_ns), now = usage_begin(&bodies[1], now_ns);
     if (s->told.count >
         2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
         map_free(&s->told);
         s->told = (struct map){0};
     }
-    uint32_t n = put_process(s, body);
-    for (size_t i = 0; i < count && n + 2 <= LIMIT_USAGE_FIGURES; i++)
-        if (threads[i].tid && threads[i].code)
-            n += put_thread(s, &threads[i], body);
-    if (!body->failed)
-        for (unsigned i = 0; i < 4; i++)
-            body->data[count_at + i] = (uint8_t)(n >> (8 * i));
-    return n && !body->failed;
+    if (now_ns >= s->next_ns) {
+        put_process(s, &now);
+        s->next_ns = now_ns + greatest((now_ns - s->first_ns) / AGE_PARTS, OFTEN_NS);
+    }
+    take_threads(s, now_ns, threads, count, &last, &now);
+    usage_end(&last);
+    usage_end(&now);
 }

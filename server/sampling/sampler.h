@@ -1,7 +1,8 @@
 /* A sampler: reads now and then what the operating system says of one program that runs on this machine.
  *
  * It reads often while the program is young and more and more rarely later, so that a day of it takes some thousand
- * samples; what has not changed is not told again. */
+ * samples; what has not changed is not told again.  Threads are read ten times as often as the rest, over descriptors
+ * that it keeps, and more rarely where that would take more than a hundredth of a processor. */
 #ifndef SERVER_SAMPLING_SAMPLER_H
 #define SERVER_SAMPLING_SAMPLER_H
 
@@ -21,9 +22,10 @@ struct sampled_thread {
 struct sampler *sampler_new(pid_t pid);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
 bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
-/* Appends the body of a USAGE with all that changed since the last time; false: there is nothing to tell. */
-bool sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out *body);
+/* Appends the bodies of USAGEs with all that changed since the last time: the second is of now; the first, of the last
+ * time, says what threads still stood at then that had not changed for longer.  An empty one: there is nothing to tell. */
+void sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
+                  size_t count, struct out bodies[2]);
 /* Its system calls are filtered, as far as that is known: nobody may make it call anything that it does not itself. */
 bool sampler_filtered(const struct sampler *sampler);
 

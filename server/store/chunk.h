@@ -28,6 +28,7 @@ enum chunk_kind {
     CHUNK_SLOTS = 73, /* SLOTS, packed (packed.h) */
     CHUNK_SUMS = 74, /* what a thread measured of its calls by then (wire/sums.h) */
     CHUNK_ENTRIES = 76, /* when calls of it began and ended (wire/entries.h) */
+    CHUNK_SWITCHES = 77, /* when its threads went on processors and off them (wire/switched.h) */
     CHUNK_METERS = 78, /* what a thread counted in meters of its own by then (wire/meter.h) */
     CHUNK_STEPS = 79 /* what a thread did since its record before (wire/measured.h) */
 };

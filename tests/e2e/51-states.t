@@ -48,13 +48,13 @@ is "to the nanosecond" "$(json 'for my $r (@cells, $total) {
     print "$r->{thread}: $sum, not $r->{life_ns}\n" if $sum != $r->{life_ns} }')" ""
 is "totals are those of the rows" "$(json 'for my $c (qw(start ready running blocked terminate life)) {
     my $sum = 0; $sum += $_->{$c . "_ns"} for @cells; print "$c\n" if $sum != $total->{$c . "_ns"} }')" ""
-poet states --json --from 0ns "$run" >part.json
+poet states --json --source order "$run" >part.json
 is "what no source gives is null" "$(json 'print defined $cells[0]{system_ns} ? "defined" : "null"' part.json)" null
 is "the names that scripts rely on" \
     "$(json 'print join " ", map { $_->{name} } @{$head->{columns}}' | cut -d' ' -f1-8)" \
     "thread start_ns ready_ns running_ns blocked_ns system_ns terminate_ns life_ns"
 is "each says what it is" "$(json 'print join " ", map { $_->{kind} } @{$head->{columns}}' | cut -d' ' -f1-2)" "line ns"
-like "and where it comes from" "$(json 'print $head->{columns}[3]{source}')" "processor time"
+like "and where it comes from" "$(json 'print $head->{columns}[3]{source}')" "processor time|switch records"
 is "the table and its run" "$(json 'print "$head->{table} $head->{run}"')" "states five"
 like "they waited for the mutex" "$(json 'print scalar grep { $_->{blocked_ns} > 3e6 } @cells')" "^[3-6]$"
 is "who it is about, by number" "$(json 'print $rows[0]{lines}[0], " ", $rows[0]{depth}')" "1 0"
@@ -69,7 +69,7 @@ json 'for my $r (@cells) { print join(" ", $r->{thread}, map { defined $r->{$_ .
     qw(start ready running blocked system terminate life)), "\n" }' >wanted.txt
 is "text" "$(grep '^T:' states.txt | tr -s ' ')" "$(cat wanted.txt)"
 is "PDF" "$(pdftotext -layout states.pdf - | grep '^ *T:' | sed 's/^ *//' | tr -s ' ')" "$(cat wanted.txt)"
-is "with its notes" "$(pdftotext -layout states.pdf - | grep -Ec 'running is (processor time|what no wait)')" 1
+is "with its notes" "$(pdftotext -layout states.pdf - | grep -Ec 'running is (processor time|what no wait)|running, ready, system: as the kernel')" 1
 poet states "$run" -o again.pdf
 check "the same bytes again" cmp states.pdf again.pdf
 poet states "$run" -o states.txt2.txt

@@ -43,9 +43,8 @@ static uint64_t part_of(const struct pyramid_pixel *p, unsigned state)
     static const uint8_t codes[STATES] = {[STATE_START] = STRIP_LIVING_START,
                                           [STATE_READY] = STRIP_LIVING_READY,
                                           [STATE_RUNNING] = STRIP_LIVING_RUNNING,
+                                          [STATE_SYSTEM] = STRIP_LIVING_SYSTEM,
                                           [STATE_TERMINATE] = STRIP_LIVING_TERMINATE};
-    if (state == STATE_SYSTEM)
-        return 0;
     return state == STATE_BLOCKED ? blocked(p) : p->part[codes[state]];
 }
 

@@ -39,7 +39,8 @@ static void shares_at(const struct shown_strip *lives, const struct shown_strip 
         [STRIP_LIVING_START] = SPELL_START,       [STRIP_LIVING_READY] = SPELL_READY,
         [STRIP_LIVING_RUNNING] = SPELL_RUNNING,   [STRIP_LIVING_MEETING] = SPELL_BLOCKED,
         [STRIP_LIVING_EXCLUSION] = SPELL_BLOCKED, [STRIP_LIVING_TIMER] = SPELL_BLOCKED,
-        [STRIP_LIVING_UNKNOWN] = SPELL_BLOCKED,   [STRIP_LIVING_TERMINATE] = SPELL_TERMINATE};
+        [STRIP_LIVING_UNKNOWN] = SPELL_BLOCKED,   [STRIP_LIVING_TERMINATE] = SPELL_TERMINATE,
+        [STRIP_LIVING_SYSTEM] = SPELL_SYSTEM};
     int at = lives_pixel(lives, seen, pixel);
     for (unsigned i = 0; i < SPELL_STATES; i++)
         shares[i] = 0;
@@ -82,10 +83,18 @@ static void draw_row(struct view *view, cairo_t *cr, const struct shown_strip *l
     g_free(all);
 }
 
-/* Which part of it ran is known of a whole life only: the table says that. */
-static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme)
+/* Is it known of anybody what no wait accounts for and what did not run? */
+static bool has_system(const struct shown_strip *s)
 {
-    static const char said[] = "(running: all that no wait accounts for)";
+    for (size_t i = 0; i < (size_t)s->row_count * s->pixels; i++)
+        if (s->cells[i].share[STRIP_LIVING_SYSTEM])
+            return true;
+    return false;
+}
+
+static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme, bool system)
+{
+    const char *said = system ? "" : "(running: all that no wait accounts for)";
     double v = theme->dark ? 0.75 : 0.35;
     double wide = spells_key(cr, x, 2, theme->dark, theme->grey);
     cairo_set_source_rgb(cr, v, v, v);
@@ -121,7 +130,7 @@ void shares_draw(struct view *view, cairo_t *cr, int width)
             draw_row(view, cr, lives, row, n * ROW_PX);
         n++;
     }
-    draw_key(cr, names, &theme);
+    draw_key(cr, names, &theme, has_system(lives));
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, ROW_PX, 1, (n - 1) * ROW_PX);
     cairo_fill(cr);

@@ -3,7 +3,7 @@
  *
  * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told it; "free" = a line that
  * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
- * the bound on what so many processors can win; "no-latency": who is let go goes on at once.  Of pieces "begin", "end":
+ * the bound on what so many processors can win; "no-latency": who is let go goes on at once; "min": who could run and had no processor has one.  Of pieces "begin", "end":
  * only those that lie between these ns. */
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"
@@ -71,8 +71,10 @@ static bool options(struct work *w, char **problem)
     w->change = (struct graph_change){.factors = w->factors,
                                       .factor_count = w->factors ? w->steps : 0,
                                       .no_latency = table_option(r, "no-latency") != NULL,
+                                      .spans = table_option(r, "min") ? w->view->run->spans : NULL,
                                       .free_line = (uint32_t)number_of(r, "free", 0)};
-    w->changed = w->factors || w->change.no_latency || w->change.free_line;
+    w->changed =
+        w->factors || w->change.no_latency || w->change.free_line || table_option(r, "min");
     w->zeros = number_of(r, "zeros", UINT64_MAX);
     if (table_option(r, "zeros") && w->zeros == 0)
         w->zeros = w->view->measured->steps.count;
@@ -400,6 +402,31 @@ static void note_begin(const struct work *w, struct shown_table *t)
                        (double)path->pieces[0].from_ns / 1e6);
 }
 
+/* What --min takes away: its note says how much there was of it. */
+static void note_processors(const struct work *w, struct shown_table *t)
+{
+    static const char *const sources[SPANS_SOURCES] = {"", "samples of processor time",
+                                                       "switch records of the kernel"};
+    const struct intervals *all = w->view->measured;
+    int64_t delay = 0;
+    unsigned source = SPANS_ORDER;
+    for (uint32_t i = 0; i < all->thread_count && w->change.spans; i++) {
+        struct states sums;
+        states_sum(&w->view->lives, &all->threads[i], INT64_MIN, INT64_MAX, &sums);
+        delay += sums.of[STATE_READY].total_ns - sums.let_go_ns;
+        unsigned is = spans_best(w->change.spans, all->threads[i].thread, SPANS_ORDER);
+        source = is > source ? is : source;
+    }
+    if (source == SPANS_ORDER)
+        table_add_note(t,
+                       "it is not known when threads had no processor: all that they ran counts");
+    else
+        table_add_note(t,
+                       "threads that could run had no processor for %.3f ms in all "
+                       "(multiprogramming, by %s)",
+                       (double)delay / 1e6, sources[source]);
+}
+
 static void add_notes(const struct work *w, struct shown_table *t)
 {
     note_begin(w, t);
@@ -414,6 +441,8 @@ static void add_notes(const struct work *w, struct shown_table *t)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
                        (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,
                        100 * share_of(w->basis->whole_ns - w->changed_ns, w->basis->whole_ns));
+    if (table_option(w->view->request, "min"))
+        note_processors(w, t);
     if (w->changed || w->zeros != UINT64_MAX)
         table_add_note(t, "what would be keeps the recorded order of locks: an estimate, for the "
                           "changed program may take another");

@@ -2,7 +2,35 @@
 
 #include "server/run/figures.h"
 
-/* At its end; false: it is not known. */
+#include <string.h>
+
+/* ---- which source ---- */
+
+void processor_choose(const struct table_view *view, struct lives *lives)
+{
+    const char *asked = table_option(view->request, "source");
+    lives->spans = asked && strcmp(asked, "order") == 0 ? NULL : view->run->spans;
+    lives->source = asked && strcmp(asked, "samples") == 0 ? SPANS_SAMPLES : SPANS_ORDER;
+    for (uint32_t i = 0; lives->spans && i < view->measured->thread_count; i++) {
+        uint32_t line = view->measured->threads[i].thread;
+        if (table_wants(view, line) && spans_best(lives->spans, line, SPANS_ORDER) == SPANS_SAMPLES)
+            lives->source = SPANS_SAMPLES;
+    }
+}
+
+static enum spans_source source_of(const struct table_view *view, const struct course_of *course)
+{
+    return spans_best(view->lives.spans, course->thread, view->lives.source);
+}
+
+bool processor_known(const struct table_view *view, const struct course_of *course)
+{
+    return source_of(view, course) != SPANS_ORDER;
+}
+
+/* ---- what a thread said at its end ---- */
+
+/* False: it is not known. */
 static bool at_end(const struct run *run, uint32_t thread, enum usage_meter meter, int64_t *ns)
 {
     const struct figures *s = figures_find(run, 0, thread, meter);
@@ -19,15 +47,91 @@ bool processor_split(const struct table_view *view, const struct course_of *cour
 {
     int64_t ran, delayed, more;
     bool whole = view->from_ns == INT64_MIN && view->to_ns == INT64_MAX && !view->past &&
-                 course->end_ns != INTERVALS_NEVER;
+                 course->end_ns != INTERVALS_NEVER && source_of(view, course) == SPANS_SAMPLES;
     if (!whole || !at_end(view->run, course->thread, USAGE_CPU, &ran) ||
         !at_end(view->run, course->thread, USAGE_READY, &delayed))
         return false;
-    int64_t running = sums->of[STATE_RUNNING].total_ns, ready = sums->of[STATE_READY].total_ns;
+    int64_t running = sums->active_ns, ready = sums->let_go_ns;
     ran = least(ran, running);
     more = delayed > ready ? least(delayed - ready, running - ran) : 0;
     sums->of[STATE_RUNNING].total_ns = ran;
     sums->of[STATE_READY].total_ns = ready + more;
     sums->of[STATE_SYSTEM].total_ns = running - ran - more;
     return true;
+}
+
+/* ---- what is said of it ---- */
+
+void processor_row(struct processor_said *said, const struct table_view *view,
+                   const struct course_of *course)
+{
+    enum spans_source source = source_of(view, course);
+    int64_t apart = source == SPANS_SAMPLES
+                        ? spans_apart(view->lives.spans, course->thread, view->from_ns, view->to_ns)
+                        : 0;
+    said->rows++;
+    said->known += source != SPANS_ORDER;
+    said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
+}
+
+static bool by_switches(const struct table_view *view)
+{
+    return view->lives.source != SPANS_SAMPLES;
+}
+
+const char *processor_source(const struct table_view *view, const struct processor_said *said,
+                             bool ended)
+{
+    if (!said->known)
+        return "order: all that no wait accounts for";
+    return ended               ? "processor time that each thread said at its end"
+           : by_switches(view) ? "switch records of the kernel"
+                               : "samples of processor time";
+}
+
+static const char *partly(const struct processor_said *said)
+{
+    return said->known < said->rows ? " (without a figure for system, running is what no wait "
+                                      "accounts for, an upper bound)"
+                                    : "";
+}
+
+static void note_lost(struct shown_table *t, const struct table_view *view)
+{
+    uint64_t lost = spans_lost_count(view->lives.spans);
+    if (lost && by_switches(view))
+        table_add_note(t,
+                       "%llu switch records were lost: until a thread is told of again it is said "
+                       "to run",
+                       (unsigned long long)lost);
+}
+
+void processor_note(struct shown_table *t, const struct table_view *view,
+                    const struct processor_said *said, bool ended)
+{
+    const char *rest = partly(said);
+    if (!said->known)
+        table_add_note(t, "running is what no wait accounts for: an upper bound, as the order "
+                          "alone does not tell when the system ran others");
+    else if (ended)
+        table_add_note(t,
+                       "running is processor time, and system what neither that nor a wait "
+                       "accounts for: asleep, or waiting for what no event tells of; ready is the "
+                       "least that it can be%s",
+                       rest);
+    else if (by_switches(view))
+        table_add_note(t,
+                       "running, ready, system: as the kernel switched threads, exactly; one that "
+                       "had slept and had no processor yet is still in system%s",
+                       rest);
+    else
+        table_add_note(t,
+                       "running is processor time of samples, at most %.1f ms apart: sums are off "
+                       "by no more than that at each end of a range, and where a state begins "
+                       "within it is not known%s",
+                       (double)said->apart_ns / 1e6, rest);
+    note_lost(t, view);
+    if (said->known && !by_switches(view) && spans_why(view->lives.spans))
+        table_add_note(t, "it is sampled, as the kernel does not tell when it switches threads: %s",
+                       spans_why(view->lives.spans));
 }

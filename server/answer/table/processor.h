@@ -1,17 +1,33 @@
-/* What processor time tells of the states of a thread (server/run/figures.h).
+/* What tells of the states of threads, and what processor time adds to that (server/measure/spans.h, server/run/figures.h).
  *
- * The order alone calls all running that no wait accounts for.  Where it is known how long the thread had a processor, and
- * how long it wanted one in vain (run delay), that time is split: it ran as long as it had a processor; it was ready for
- * as long as the run delay is above what the order calls ready, for that has run delay in it, too; and the rest it was in
- * the system: asleep, or waiting for what no event tells of.  So running is exact, ready is the least that it can be, and
- * what of ready is not seen is in system. */
+ * In one column all is of one source: of the threads of a table that anything is known of, the best one that all have. */
 #ifndef SERVER_ANSWER_TABLE_PROCESSOR_H
 #define SERVER_ANSWER_TABLE_PROCESSOR_H
 
 #include "server/answer/table/table.h"
 
-/* Splits the sums of a whole life; false: nothing is known of its processor time, or the table is not about all of it. */
+/* Which spans the table is to look at, as its option "source" says ("order", "samples"), or the best. */
+void processor_choose(const struct table_view *view, struct lives *lives);
+
+/* Splits the sums of a whole life by what the thread said itself at its end: it ran as long as it had a processor, was
+ * ready as long as it wanted one in vain, and in the system for the rest.  False: it said nothing, or the table is not
+ * about all of the life, or switches tell more. */
 bool processor_split(const struct table_view *view, const struct course_of *course,
                      struct states *sums);
+/* Is it known of the thread where it was while the order says that it ran? */
+bool processor_known(const struct table_view *view, const struct course_of *course);
+
+/* What a table says of where its states come from.  Zero-initialised; of each row that it has. */
+struct processor_said {
+    uint32_t rows, known; /* of known ones more than the order */
+    int64_t apart_ns; /* between two samples, at most */
+};
+void processor_row(struct processor_said *said, const struct table_view *view,
+                   const struct course_of *course);
+/* ended: all is of what the threads said at their ends. */
+const char *processor_source(const struct table_view *view, const struct processor_said *said,
+                             bool ended);
+void processor_note(struct shown_table *table, const struct table_view *view,
+                    const struct processor_said *said, bool ended);
 
 #endif

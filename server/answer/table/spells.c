@@ -1,5 +1,6 @@
 /* The table of spells: each thread's states one after the other, from when, how long, and where in the code they began. */
 #include "memory/memory.h"
+#include "server/answer/table/processor.h"
 #include "server/answer/table/sweep.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ struct listing {
     uint32_t thread;
     int64_t so_far_ns, all_ns; /* of the thread, of all */
     bool full;
+    struct processor_said said;
 };
 
 static void add_columns(struct shown_table *t)
@@ -76,6 +78,8 @@ static bool step(void *work, uint64_t *budget)
     while ((is = sweep_next(&l->sweep, view, &left, &piece)) == SWEEP_PIECE) {
         l->thread = piece.course->thread;
         l->so_far_ns = piece.first ? 0 : l->so_far_ns;
+        if (piece.first)
+            processor_row(&l->said, view, piece.course);
         states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns, add_spell, l);
     }
     return is == SWEEP_DONE;
@@ -88,6 +92,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     if (l->full)
         table_add_note(&l->table,
                        "there are more than fit into a table: choose --lines or a range");
+    processor_note(&l->table, view, &l->said, false);
     table_becomes(t, &l->table);
     table_arrange(t, view->request, NULL);
 }

@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BOUND "order: all that no wait accounts for"
-#define SPLIT "processor time where it is known, else order: all that no wait accounts for"
+/* What a table says its numbers come from. */
+struct origin {
+    struct processor_said said;
+    bool ended; /* all is of what threads said at their ends */
+};
 
-static const char *source_of(unsigned state)
+static bool is_split(unsigned state)
 {
-    return state == STATE_RUNNING  ? SPLIT
-           : state == STATE_READY  ? "order; with run delay where it is known"
-           : state == STATE_SYSTEM ? "what is left where processor time is known, else none"
-                                   : NULL;
+    return state == STATE_RUNNING || state == STATE_READY || state == STATE_SYSTEM;
 }
 
 /* count, least and most of a state. */
-static void add_details(struct shown_table *t, unsigned state)
+static void add_details(struct shown_table *t, unsigned state, const char *source)
 {
     static const char *const names[] = {"count", "least_ns", "most_ns"}, *const titles[] = {"times",
                                                                                             "least",
@@ -29,7 +29,7 @@ static void add_details(struct shown_table *t, unsigned state)
         snprintf(name, sizeof name, "%s_%s", states_word(state), names[i]);
         snprintf(title, sizeof title, "%s %s", states_word(state), titles[i]);
         table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT,
-                         state == STATE_RUNNING ? BOUND : NULL);
+                         state == STATE_RUNNING ? source : NULL);
         table_detail(t);
     }
 }
@@ -39,18 +39,19 @@ static bool has_details(unsigned state)
     return state == STATE_READY || state == STATE_RUNNING || state == STATE_BLOCKED;
 }
 
-static void add_columns(struct shown_table *t)
+/* source: of what lies between waits. */
+static void add_columns(struct shown_table *t, const char *source)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned state = 0; state < STATES; state++) {
         char name[40];
         snprintf(name, sizeof name, "%s_ns", states_word(state));
-        table_add_column(t, name, states_word(state), TABLE_NS, source_of(state));
+        table_add_column(t, name, states_word(state), TABLE_NS, is_split(state) ? source : NULL);
     }
     table_add_column(t, "life_ns", "life", TABLE_NS, NULL);
     for (unsigned state = 0; state < STATES; state++)
         if (has_details(state))
-            add_details(t, state);
+            add_details(t, state, source);
     table_add_column(t, "begin_ns", "begins", TABLE_NS, NULL);
     table_detail(t);
     table_add_column(t, "end_ns", "ends", TABLE_NS, NULL);
@@ -118,42 +119,53 @@ static bool step(void *work, uint64_t *budget)
     return is == SWEEP_DONE;
 }
 
+static const struct course_of *course_at(const struct table_view *view, uint32_t i)
+{
+    return &view->measured->threads[i];
+}
+
+/* Have all that anything is known of said at their ends how long they ran? */
+static struct origin origin_of(const struct summing *m, const struct table_view *view,
+                               uint32_t count)
+{
+    struct origin origin = {.ended = true};
+    for (uint32_t i = 0; i < count; i++) {
+        struct states whole = m->threads[i];
+        if (!whole.life_ns)
+            continue;
+        processor_row(&origin.said, view, course_at(view, i));
+        origin.ended &= !processor_known(view, course_at(view, i)) ||
+                        processor_split(view, course_at(view, i), &whole);
+    }
+    return origin;
+}
+
 static void add_thread(const struct table_view *view, const struct course_of *course,
-                       const struct states *sums, struct shown_table *t, struct states *all,
-                       uint32_t *unsplit)
+                       const struct states *sums, bool ended, struct shown_table *t,
+                       struct states *all)
 {
     struct table_cell *cells =
         sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
     if (!cells)
         return;
     struct states whole = *sums;
-    bool split = processor_split(view, course, &whole);
+    if (ended)
+        processor_split(view, course, &whole);
     cells[0] = cell_line(course->thread);
-    set_life(set_sums(cells, &whole, split), view, course);
+    set_life(set_sums(cells, &whole, processor_known(view, course)), view, course);
     table_row_line(t, course->thread);
     states_add(all, &whole);
-    *unsplit += !split;
 }
 
-/* unsplit: so many rows whose running is the order's. */
-static void add_notes(struct shown_table *t, const struct states *all, uint32_t unsplit)
+static void add_notes(struct shown_table *t, const struct table_view *view,
+                      const struct states *all, const struct origin *origin)
 {
     if (all->unexplained)
         table_add_note(t,
                        "blocked has %.3f ms in %llu waits of which nothing recorded tells who "
                        "ended them",
                        (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained);
-    if (unsplit == t->row_count)
-        table_add_note(t, "running is what no wait accounts for: an upper bound, as the order "
-                          "alone does not tell when the system ran others");
-    else
-        table_add_note(t,
-                       "running is processor time, and system what neither that nor a wait "
-                       "accounts for: asleep, or waiting for what no event tells of; ready is the "
-                       "least that it can be%s",
-                       unsplit ? " (without a figure for system, running is what no wait accounts "
-                                 "for, an upper bound)"
-                               : "");
+    processor_note(t, view, &origin->said, origin->ended);
 }
 
 /* Option "others": those that are cut off, in one row. */
@@ -178,14 +190,16 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 {
     struct summing *m = work;
     struct states all = {0};
-    uint32_t unsplit = 0;
+    uint32_t threads = view->measured->thread_count;
+    threads = m->sweep.thread < threads ? m->sweep.thread : threads;
+    struct origin origin = origin_of(m, view, threads);
     t->title = memory_copied("states");
-    add_columns(t);
-    for (uint32_t i = 0; i < m->sweep.thread && i < view->measured->thread_count; i++)
-        add_thread(view, &view->measured->threads[i], &m->threads[i], t, &all, &unsplit);
+    add_columns(t, processor_source(view, &origin.said, origin.ended));
+    for (uint32_t i = 0; i < threads; i++)
+        add_thread(view, course_at(view, i), &m->threads[i], origin.ended, t, &all);
     uint32_t count = t->row_count;
-    set_sums(table_make_total(t), &all, unsplit < count);
-    add_notes(t, &all, unsplit);
+    set_sums(table_make_total(t), &all, origin.said.known > 0);
+    add_notes(t, view, &all, &origin);
     table_arrange(t, view->request, NULL);
     if (t->row_count < count && table_option(view->request, "others"))
         add_others(t, count - t->row_count);

@@ -6,6 +6,7 @@
 #include "server/answer/desk.h"
 #include "server/answer/measured.h"
 #include "server/answer/named.h"
+#include "server/answer/table/processor.h"
 #include "server/run/times.h"
 
 #include <stdlib.h>
@@ -131,6 +132,7 @@ static void take_open(struct table_job *job)
     if (job->view.lives.open_count)
         qsort(job->open, job->view.lives.open_count, sizeof *job->open, by_thread);
     job->view.lives.open = job->open;
+    processor_choose(&job->view, &job->view.lives);
     job->again = measured_again(job->view.run);
 }
 

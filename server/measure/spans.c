@@ -1,0 +1,401 @@
+#include "server/measure/spans.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#define SWITCHES_MOST ((size_t)8 << 20) /* of all threads, 16 bytes each */
+#define LATE_SLICES 12u /* what comes late is looked for in so many, */
+#define DENSE 64u       /* but in few where they have more intervals than this */
+#define SAMPLES_MOST ((size_t)1 << 14)  /* of a thread; then every other one goes */
+
+struct sample {
+    int64_t at_ns, ran_ns, ready_ns;
+};
+
+struct thread {
+    struct turn {
+        int64_t at_ns;
+        uint8_t what; /* an enum switched */
+    } *turns;
+    size_t turn_count, turn_room;
+    struct sample *samples;
+    size_t sample_count, sample_room;
+    bool ended; /* the last sample is what it said at its end */
+};
+
+struct spans {
+    struct map threads; /* line -> struct thread */
+    size_t turns;
+    uint64_t lost;
+    char *why; /* there are no switches; NULL: nobody said */
+};
+
+struct spans *spans_new(void) { return memory_zeroed(1, sizeof(struct spans)); }
+
+static void free_thread(void *value)
+{
+    struct thread *t = value;
+    free(t->turns);
+    free(t->samples);
+    free(t);
+}
+
+void spans_free(struct spans *spans)
+{
+    if (!spans)
+        return;
+    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
+        free_thread(walk.value);
+    map_free(&spans->threads);
+    free(spans->why);
+    free(spans);
+}
+
+static struct thread *thread_of(const struct spans *spans, uint32_t line)
+{
+    return spans ? map_get(&spans->threads, line, 0) : NULL;
+}
+
+static struct thread *made_thread(struct spans *spans, uint32_t line)
+{
+    struct thread *t = thread_of(spans, line);
+    if (!t)
+        map_put(&spans->threads, line, 0, t = memory_zeroed(1, sizeof *t));
+    return t;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ---- filling ---- */
+
+void spans_refused(struct spans *spans, const char *why)
+{
+    free(spans->why);
+    spans->why = memory_copied(why);
+}
+
+void spans_lost(struct spans *spans, uint64_t switches) { spans->lost += switches; }
+
+void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns)
+{
+    struct thread *t = made_thread(spans, line);
+    const struct turn *last = t->turn_count ? &t->turns[t->turn_count - 1] : NULL;
+    bool full = spans->turns >= SWITCHES_MOST;
+    if (full)
+        spans->lost++;
+    if ((full && last && last->what == SWITCHED_LOST) || (last && at_ns < last->at_ns))
+        return; /* (of each thread one more, so that it is seen where its switches end) */
+    t->turns = grow(t->turns, &t->turn_room, t->turn_count + 1, sizeof *t->turns);
+    t->turns[t->turn_count++] = (struct turn){at_ns, (uint8_t)(full ? SWITCHED_LOST : what)};
+    spans->turns++;
+}
+
+static void thin(struct thread *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->sample_count; i++)
+        if (i % 2 == 0 || i + 1 == t->sample_count)
+            t->samples[kept++] = t->samples[i];
+    t->sample_count = kept;
+}
+
+void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+                 bool last)
+{
+    struct thread *t = made_thread(spans, line);
+    if (ns > INT64_MAX || (t->ended && !last))
+        return; /* it is there until somebody has waited for it */
+    while (last && t->sample_count && t->samples[t->sample_count - 1].at_ns > at_ns)
+        t->sample_count--; /* one that was taken meanwhile was told first */
+    t->ended |= last;
+    if (t->sample_count == SAMPLES_MOST)
+        thin(t);
+    struct sample *s = t->sample_count ? &t->samples[t->sample_count - 1] : NULL;
+    if (s && at_ns < s->at_ns)
+        return;
+    if (!s || at_ns > s->at_ns) {
+        struct sample next = s ? *s : (struct sample){0};
+        next.at_ns = at_ns;
+        t->samples = grow(t->samples, &t->sample_room, t->sample_count + 1, sizeof *t->samples);
+        s = &t->samples[t->sample_count++];
+        *s = next;
+    }
+    int64_t *stood = delay ? &s->ready_ns : &s->ran_ns;
+    *stood = most(*stood, (int64_t)ns);
+}
+
+/* ---- looking ---- */
+
+static enum spans_source source_of(const struct thread *t, enum spans_source most)
+{
+    if (t && t->turn_count && (most == SPANS_ORDER || most == SPANS_SWITCHES))
+        return SPANS_SWITCHES;
+    return t && t->sample_count ? SPANS_SAMPLES : SPANS_ORDER;
+}
+
+enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most)
+{
+    return source_of(thread_of(spans, line), most);
+}
+
+int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
+{
+    const struct thread *t = thread_of(spans, line);
+    int64_t apart = 0;
+    for (size_t i = 1; t && i < t->sample_count; i++)
+        if (t->samples[i].at_ns > from_ns && t->samples[i - 1].at_ns < to_ns &&
+            t->samples[i].ran_ns > t->samples[i - 1].ran_ns)
+            apart = most(apart, t->samples[i].at_ns - t->samples[i - 1].at_ns);
+    return apart;
+}
+
+const char *spans_why(const struct spans *spans) { return spans ? spans->why : NULL; }
+
+uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
+
+int64_t spans_known_ns(const struct spans *spans, uint32_t line)
+{
+    const struct thread *t = thread_of(spans, line);
+    switch (spans_best(spans, line, SPANS_ORDER)) {
+    case SPANS_SWITCHES:
+        return t->turns[t->turn_count - 1].at_ns;
+    case SPANS_SAMPLES:
+        return t->ended ? INT64_MAX : t->samples[t->sample_count - 1].at_ns;
+    default:
+        return INT64_MAX;
+    }
+}
+
+/* ---- switches ---- */
+
+/* How many of them come no later than a time; *near: the answer of last time. */
+static size_t turns_before(const struct thread *t, int64_t at_ns, size_t *near)
+{
+    size_t low = *near, high = t->turn_count, by = 1;
+    if (low > high || (low && t->turns[low - 1].at_ns > at_ns))
+        low = 0;
+    while (low + by < high && t->turns[low + by].at_ns <= at_ns) /* it is mostly near */
+        by *= 2;
+    high = low + by < high ? low + by + 1 : high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->turns[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return *near = low;
+}
+
+/* Before its first switch it did whatever that one put an end to. */
+static enum span_is is_after(const struct thread *t, size_t turns)
+{
+    static const uint8_t is[SWITCHED_KINDS] = {[SWITCHED_ON] = SPAN_RUNNING,
+                                               [SWITCHED_OUT] = SPAN_READY,
+                                               [SWITCHED_ASLEEP] = SPAN_SYSTEM,
+                                               [SWITCHED_LOST] = SPAN_RUNNING};
+    if (turns)
+        return is[t->turns[turns - 1].what];
+    return t->turns[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
+}
+
+struct visitor {
+    void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns);
+    void *context;
+};
+
+static void visit_turns(const struct thread *t, struct spans_walk *walk, int64_t from_ns,
+                        int64_t to_ns, struct visitor v)
+{
+    for (size_t i = turns_before(t, from_ns, &walk->near); from_ns < to_ns; i++) {
+        int64_t until = i < t->turn_count ? least(t->turns[i].at_ns, to_ns) : to_ns;
+        if (until > from_ns)
+            v.visit(v.context, is_after(t, i), from_ns, until);
+        from_ns = most(until, from_ns);
+        walk->near = i;
+    }
+}
+
+/* ---- samples ---- */
+
+/* Index of the first sample after a time; the count, if there is none. */
+static size_t sample_after(const struct thread *t, int64_t at_ns)
+{
+    size_t low = 0, high = t->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->samples[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit is over. */
+struct had {
+    int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
+};
+
+static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return most(0, least(b, d) - most(a, c));
+}
+
+/* The slice that ends with a sample, 0: since its begin. */
+static struct had had(const struct thread *t, const struct course_of *c, size_t index)
+{
+    struct had h = {.from_ns = index ? t->samples[index - 1].at_ns : c->start_ns,
+                    .to_ns = t->samples[index].at_ns};
+    int64_t ran = t->samples[index].ran_ns - (index ? t->samples[index - 1].ran_ns : 0);
+    int64_t ready = t->samples[index].ready_ns - (index ? t->samples[index - 1].ready_ns : 0);
+    for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
+         i++) {
+        int64_t part = common(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
+        h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
+        ready -= c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
+    }
+    ready = most(ready, 0);
+    h.ran_ns = least(ran, h.active_ns);
+    h.ready_ns = least(ready, h.active_ns - h.ran_ns);
+    h.ran_over_ns = ran - h.ran_ns;
+    h.ready_over_ns = ready - h.ready_ns;
+    return h;
+}
+
+/* What is over in a slice was in those before it: the kernel counts what goes on still a little late, and a time without
+ * a processor when it is over. */
+static void take_over(struct had *h, int64_t *ran_over_ns, int64_t *ready_over_ns)
+{
+    int64_t room = h->active_ns - h->ran_ns - h->ready_ns, more = least(*ran_over_ns, room);
+    h->ran_ns += more;
+    room -= more;
+    *ran_over_ns += h->ran_over_ns - more;
+    more = least(*ready_over_ns, room);
+    h->ready_ns += more;
+    *ready_over_ns += h->ready_over_ns - more;
+}
+
+static struct spans_slice slice_at(const struct thread *t, const struct course_of *c, size_t index)
+{
+    int64_t ran_over_ns = 0, ready_over_ns = 0;
+    struct had h = {0};
+    size_t first = intervals_at(c, index ? t->samples[index - 1].at_ns : c->start_ns);
+    bool dense =
+        first + DENSE < c->count && c->items[first + DENSE].to_ns < t->samples[index].at_ns;
+    size_t late = dense ? 2 : LATE_SLICES;
+    size_t i = t->sample_count - index < late ? t->sample_count : index + late;
+    while (i-- > index) {
+        h = had(t, c, i);
+        take_over(&h, &ran_over_ns, &ready_over_ns);
+    }
+    return (struct spans_slice){.index = index,
+                                .from_ns = h.from_ns,
+                                .to_ns = h.to_ns,
+                                .ran_ns = h.ran_ns,
+                                .ready_ns = h.ready_ns,
+                                .at_ns = h.from_ns};
+}
+
+/* How much of what the order calls running lies between two times. */
+static int64_t active(const struct course_of *c, int64_t from_ns, int64_t to_ns)
+{
+    int64_t all = 0;
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
+        if (c->items[i].is == INTERVAL_RUNS)
+            all += common(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
+    return all;
+}
+
+static void look_at(const struct thread *t, const struct course_of *c, struct spans_walk *walk,
+                    size_t index, int64_t at_ns)
+{
+    struct spans_slice *s = &walk->slice;
+    if (!walk->has || s->index != index || s->at_ns > at_ns)
+        *s = slice_at(t, c, index);
+    walk->has = true;
+    s->passed_ns += active(c, s->at_ns, at_ns);
+    s->at_ns = at_ns;
+}
+
+/* A part of a slice in which the order says that it ran. */
+static void visit_part(struct spans_slice *s, int64_t to_ns, struct visitor v)
+{
+    int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
+    for (unsigned is = SPAN_RUNNING; is <= SPAN_SYSTEM && s->at_ns < to_ns; is++) {
+        int64_t took = least(ends[is] - s->passed_ns, to_ns - s->at_ns);
+        if (took <= 0)
+            continue;
+        v.visit(v.context, (enum span_is)is, s->at_ns, s->at_ns + took);
+        s->at_ns += took;
+        s->passed_ns += took;
+    }
+}
+
+static void visit_samples(const struct thread *t, const struct course_of *c,
+                          struct spans_walk *walk, int64_t from_ns, int64_t to_ns, struct visitor v)
+{
+    bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
+    size_t index = same ? walk->slice.index : sample_after(t, from_ns);
+    for (; index < t->sample_count && from_ns < to_ns; index++) {
+        int64_t until = least(t->samples[index].at_ns, to_ns);
+        look_at(t, c, walk, index, from_ns);
+        visit_part(&walk->slice, until, v);
+        from_ns = until;
+    }
+    if (from_ns < to_ns) /* what comes after the last one is not known yet */
+        v.visit(v.context, SPAN_RUNNING, from_ns, to_ns);
+}
+
+/* ---- either ---- */
+
+void spans_visit(const struct spans *spans, const struct course_of *course, struct spans_walk *walk,
+                 int64_t from_ns, int64_t to_ns,
+                 void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns),
+                 void *context)
+{
+    const struct thread *t = thread_of(spans, course->thread);
+    struct visitor v = {visit, context};
+    switch (source_of(t, walk->most)) {
+    case SPANS_SWITCHES:
+        visit_turns(t, walk, from_ns, to_ns, v);
+        break;
+    case SPANS_SAMPLES:
+        visit_samples(t, course, walk, from_ns, to_ns, v);
+        break;
+    default:
+        visit(context, SPAN_RUNNING, from_ns, to_ns);
+    }
+}
+
+static void add(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    struct span_sums *sums = context;
+    int64_t *of[] = {&sums->running_ns, &sums->ready_ns, &sums->system_ns};
+    *of[is] += to_ns - from_ns;
+}
+
+struct span_sums spans_of(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+                          int64_t to_ns)
+{
+    struct span_sums sums = {.source = spans_best(spans, c->thread, SPANS_ORDER)};
+    struct spans_walk walk = {0};
+    if (sums.source == SPANS_SAMPLES)
+        sums.error_ns = spans_apart(spans, c->thread, from_ns, to_ns);
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
+        int64_t from = most(interval_begin(c, i), from_ns), to = least(c->items[i].to_ns, to_ns);
+        if (to <= from)
+            continue;
+        if (c->items[i].is == INTERVAL_RUNS)
+            spans_visit(spans, c, &walk, from, to, add, &sums);
+        else if (c->items[i].is == INTERVAL_LATENCY)
+            sums.ready_ns += to - from;
+        else
+            sums.blocked_ns += to - from;
+    }
+    return sums;
+}

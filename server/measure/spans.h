@@ -1,0 +1,92 @@
+/* Where a thread was while the order says no more than that it ran: on a processor, ready without one, or in the system
+ * (asleep, or waiting for what no event tells of).
+ *
+ * There are several sources of it, and of each thread the best one counts:
+ * - switches: the kernel said when the thread went on a processor and off it, and whether that was taken from it.  Exact;
+ *   only the time from where the system let it go on to where it went on is not told apart, and is in system;
+ * - samples: how long it had had a processor, and wanted one in vain, at some times.  What happened between two of them is
+ *   known by its length alone: it is told as if it had run first, then been ready, then in the system.  So each border may
+ *   be off by the time between two samples, and sums over a range by as much at each end of it;
+ * - the order alone: it ran all the time, an upper bound.
+ *
+ * Threads are named by their lines, times are ns of the run. */
+#ifndef SERVER_MEASURE_SPANS_H
+#define SERVER_MEASURE_SPANS_H
+
+#include "server/measure/intervals.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum spans_source { SPANS_ORDER, SPANS_SAMPLES, SPANS_SWITCHES, SPANS_SOURCES };
+
+enum span_is {
+    SPAN_RUNNING, /* on a processor; of the order alone: at most */
+    SPAN_READY,
+    SPAN_SYSTEM
+};
+
+enum switched {
+    SWITCHED_ON, /* to a processor */
+    SWITCHED_OUT, /* the processor was taken from it */
+    SWITCHED_ASLEEP, /* it gave the processor up */
+    SWITCHED_LOST, /* what happened from here on until it is told of next is not known */
+    SWITCHED_KINDS
+};
+
+struct spans;
+
+struct spans *spans_new(void);
+void spans_free(struct spans *spans); /* NULL: nothing */
+
+/* ---- filling: each thread's in the order of their times ---- */
+
+/* What is too early is left out; when there is no more room, all that comes is, and counted. */
+void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns);
+/* By then it had had a processor for so long, or (delay) wanted one in vain.  last: it has ended, and says so itself. */
+void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+                 bool last);
+void spans_lost(struct spans *spans, uint64_t switches); /* so many were not told */
+void spans_refused(struct spans *spans, const char *why); /* there are no switches; a copy */
+
+/* ---- looking: of spans NULL, the order alone is known ---- */
+
+/* No better than `most`; SPANS_ORDER: whichever is best. */
+enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most);
+/* The longest time between two samples of it that has something in common with a range; 0: it has none. */
+int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
+uint64_t spans_lost_count(const struct spans *spans);
+const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
+/* Up to when something is known of it, INT64_MAX where the order alone is. */
+int64_t spans_known_ns(const struct spans *spans, uint32_t line);
+
+/* Zero-initialised; of one thread, and one source. */
+struct spans_walk {
+    enum spans_source most; /* no better source than this; SPANS_ORDER: the best */
+    size_t near; /* index that was found last */
+    bool has;
+    struct spans_slice { /* between two samples */
+        size_t index;
+        int64_t from_ns, to_ns;
+        int64_t ran_ns, ready_ns; /* of what the order calls running, */
+        int64_t passed_ns, at_ns; /* of which so much lies before at_ns */
+    } slice;
+};
+
+/* Cuts a time in which the order says that it ran into what it did: they fill the time, one after the other. */
+void spans_visit(const struct spans *spans, const struct course_of *course, struct spans_walk *walk,
+                 int64_t from_ns, int64_t to_ns,
+                 void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns),
+                 void *context);
+
+/* The same, of whatever range, in sums: running, ready, system, and blocked is what the order says of the rest of it. */
+struct span_sums {
+    enum spans_source source;
+    int64_t error_ns; /* sums are off by so much at most, at either end of the range */
+    int64_t running_ns, ready_ns, blocked_ns, system_ns; /* all together: what of the range is
+                                                            between its first and last event */
+};
+struct span_sums spans_of(const struct spans *spans, const struct course_of *course,
+                          int64_t from_ns, int64_t to_ns);
+
+#endif

@@ -1,0 +1,15 @@
+/* What the processors did for a run's threads, as it is told of them: see server/measure/spans.h, which keeps it. */
+#ifndef SERVER_RUN_PROCESSORS_H
+#define SERVER_RUN_PROCESSORS_H
+
+#include "server/run/run.h"
+
+/* A thread's line, ns of the run; `what` an enum switched. */
+void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
+                      bool last);
+void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns);
+void processors_lost(struct run *run, uint64_t switches);
+/* Nobody tells of switches; the words are copied. */
+void processors_refused(struct run *run, const char *why);
+
+#endif

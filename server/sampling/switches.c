@@ -1,0 +1,256 @@
+#define _GNU_SOURCE
+#include "server/sampling/switches.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "wire/switched.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
+#define HELD_NS 50000000u /* so long a record waits until its thread is known */
+#define TOLD_MOST 100000u /* in one body */
+
+struct seen {
+    uint64_t at_ns;
+    pid_t tid;
+    uint8_t to; /* an enum switched_to */
+};
+
+struct ring {
+    int fd;
+    struct perf_event_mmap_page *page;
+};
+
+struct switches {
+    pid_t pid;
+    struct ring *rings; /* of each processor */
+    int count;
+    struct map threads; /* tid -> code */
+    struct seen *seen; /* that were not told yet */
+    size_t seen_count, seen_room;
+    uint64_t lost; /* not told yet */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+/* False, with errno: it is not permitted, or there is no room.  (A processor that is off has none.) */
+static bool open_ring(struct switches *s, int processor)
+{
+    struct perf_event_attr wanted = {.type = PERF_TYPE_SOFTWARE,
+                                     .size = sizeof wanted,
+                                     .config = PERF_COUNT_SW_DUMMY,
+                                     .exclude_kernel = 1,
+                                     .exclude_hv = 1,
+                                     .context_switch = 1,
+                                     .inherit = 1,
+                                     .sample_id_all = 1,
+                                     .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+                                     .use_clockid = 1,
+                                     .clockid = CLOCK_MONOTONIC,
+                                     .watermark = 1,
+                                     .wakeup_watermark = RING_BYTES};
+    long fd = syscall(SYS_perf_event_open, &wanted, s->pid, processor, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno == ENODEV;
+    size_t size = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    if (page == MAP_FAILED) {
+        int failed = errno;
+        close((int)fd);
+        errno = failed;
+        return false;
+    }
+    s->rings[s->count++] = (struct ring){(int)fd, page};
+    return true;
+}
+
+struct switches *switches_new(pid_t pid, const char **why)
+{
+    const char *wanted = getenv("POET_PERF");
+    *why = "POET_PERF=off";
+    if (wanted && strcmp(wanted, "off") == 0)
+        return NULL;
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    struct switches *s = memory_zeroed(1, sizeof *s);
+    s->pid = pid;
+    s->rings = memory_zeroed((size_t)(processors > 0 ? processors : 1), sizeof *s->rings);
+    for (int i = 0; i < processors; i++)
+        if (!open_ring(s, i)) {
+            *why = strerror(errno);
+            switches_free(s);
+            return NULL;
+        }
+    return s;
+}
+
+void switches_free(struct switches *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->count; i++) {
+        munmap(s->rings[i].page, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE));
+        close(s->rings[i].fd);
+    }
+    map_free(&s->threads);
+    free(s->rings);
+    free(s->seen);
+    free(s);
+}
+
+void switches_thread(struct switches *s, pid_t tid, uint32_t code)
+{
+    if (tid && code)
+        map_put(&s->threads, (uint64_t)tid, 0, (void *)(uintptr_t)code);
+}
+
+/* ---- reading ---- */
+
+static void see(struct switches *s, struct seen seen)
+{
+    s->seen = grow(s->seen, &s->seen_room, s->seen_count + 1, sizeof *s->seen);
+    s->seen[s->seen_count++] = seen;
+}
+
+/* Which threads' they were is not known: all that are known may have done anything. */
+static void see_loss(struct switches *s, uint64_t count, uint64_t at_ns)
+{
+    s->lost += count;
+    for (struct map_walk walk = {.map = &s->threads}; map_next(&walk);)
+        see(s, (struct seen){at_ns, (pid_t)walk.a, SWITCHED_TO_UNKNOWN});
+}
+
+/* A record, whole; its size is at least that of the head. */
+static void take(struct switches *s, const uint8_t *record, size_t size)
+{
+    struct perf_event_header head;
+    struct {
+        uint32_t pid, tid;
+        uint64_t at_ns;
+    } who; /* last in all of them */
+    uint64_t lost[2];
+    memcpy(&head, record, sizeof head);
+    if (size < sizeof head + sizeof who)
+        return;
+    memcpy(&who, record + size - sizeof who, sizeof who);
+    if (head.type == PERF_RECORD_LOST && size >= sizeof head + sizeof lost + sizeof who) {
+        memcpy(lost, record + sizeof head, sizeof lost);
+        see_loss(s, lost[1], who.at_ns);
+    }
+    if (head.type != PERF_RECORD_SWITCH || who.pid != (uint32_t)s->pid)
+        return;
+    bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
+         taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    see(s, (struct seen){who.at_ns, (pid_t)who.tid,
+                         !out    ? SWITCHED_TO_RUN
+                         : taken ? SWITCHED_TO_READY
+                                 : SWITCHED_TO_SLEEP});
+}
+
+/* At any place of the ring, also across its end. */
+static void copy(const struct ring *ring, uint64_t at, void *to, size_t size)
+{
+    const uint8_t *data = (const uint8_t *)ring->page + sysconf(_SC_PAGESIZE);
+    size_t place = at % RING_BYTES, first = RING_BYTES - place < size ? RING_BYTES - place : size;
+    memcpy(to, data + place, first);
+    memcpy((uint8_t *)to + first, data, size - first);
+}
+
+static void read_ring(struct switches *s, const struct ring *ring)
+{
+    uint64_t end = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
+             at = ring->page->data_tail;
+    uint8_t record[128];
+    struct perf_event_header head;
+    for (; at + sizeof head <= end; at += head.size) {
+        copy(ring, at, &head, sizeof head);
+        if (head.size < sizeof head || head.size > end - at)
+            break;
+        if (head.size > sizeof record)
+            continue;
+        copy(ring, at, record, head.size);
+        take(s, record, head.size);
+    }
+    __atomic_store_n(&ring->page->data_tail, end, __ATOMIC_RELEASE);
+}
+
+/* ---- telling ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->to == SWITCHED_TO_RUN) - (y->to == SWITCHED_TO_RUN); /* it goes before it comes */
+}
+
+/* How many are told now: those up to a time. */
+static size_t ripe(const struct switches *s, uint64_t until_ns)
+{
+    size_t n = 0;
+    while (n < s->seen_count && n < TOLD_MOST && s->seen[n].at_ns <= until_ns)
+        n++;
+    return n;
+}
+
+static void put_seen(struct switches *s, size_t count, struct out *body)
+{
+    uint64_t at_ns = count ? s->seen[0].at_ns : 0;
+    put_u64(body, s->lost);
+    put_u64(body, at_ns);
+    size_t count_at = body->size;
+    uint32_t told = 0;
+    put_u32(body, 0);
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t code = (uintptr_t)map_get(&s->threads, (uint64_t)s->seen[i].tid, 0);
+        if (!code)
+            continue; /* a thread that is not traced */
+        put_varied(body, code);
+        put_varied(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
+        at_ns = s->seen[i].at_ns;
+        told++;
+    }
+    for (unsigned i = 0; i < 4 && !body->failed; i++)
+        body->data[count_at + i] = (uint8_t)(told >> (8 * i));
+    put_string(body, "");
+    if (!told && !s->lost)
+        body->size = 0;
+    s->lost = 0;
+}
+
+void switches_read(struct switches *s, bool all, struct out *body)
+{
+    uint64_t now = now_ns();
+    for (int i = 0; i < s->count; i++)
+        read_ring(s, &s->rings[i]);
+    if (s->seen_count)
+        qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
+    size_t told = ripe(s, all ? UINT64_MAX : now - HELD_NS);
+    if (!told && !s->lost)
+        return;
+    put_seen(s, told, body);
+    s->seen_count -= told;
+    memmove(s->seen, s->seen + told, s->seen_count * sizeof *s->seen);
+}
+
+void switches_refused(const char *why, struct out *body)
+{
+    put_u64(body, 0);
+    put_u64(body, 0);
+    put_u32(body, 0);
+    put_string(body, why);
+}

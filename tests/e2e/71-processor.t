@@ -1,0 +1,157 @@
+#!/bin/bash
+# Processor time: who ran, who could have and had no processor, who slept, from each source, in tables, lists, charts, ranges.
+. "$(dirname "$0")/lib.sh"
+status() { "$@" >/dev/null 2>&1; echo $?; }
+start_server -o traces/ -q
+
+# Two spin on one processor for SPIN ms of its time each, one sleeps there 100 times for 1 ms; what the system says of the
+# spinners at their ends is printed.
+cat >shared.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef SPIN
+#define SPIN 200
+#endif
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+static void *spin(void *name)
+{
+    char path[99], text[99] = "";
+    pthread_setname_np(pthread_self(), name);
+    while (cpu() < SPIN)
+        ;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
+    FILE *f = fopen(path, "r");
+    if (f && fgets(text, sizeof text, f))
+        printf("%s %s", (char *)name, text);
+    return 0;
+}
+static void *nap(void *name)
+{
+    pthread_setname_np(pthread_self(), name);
+    for (int i = 0; i < 100; i++)
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 1000000}, 0);
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    static char *const names[] = {"one", "two", "naps", "naps2", "naps3"};
+    pthread_t t[5];
+    cpu_set_t set;
+    int threads = argc > 1 ? 2 : 5;
+    (void)argv;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = CPU_SETSIZE - 1, kept = 0; i >= 0; i--)
+        if (CPU_ISSET(i, &set) && kept++)
+            CPU_CLR(i, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    for (int i = 0; i < threads; i++)
+        pthread_create(&t[i], 0, i < 2 ? spin : nap, names[i]);
+    for (int i = 0; i < threads; i++)
+        pthread_join(t[i], 0);
+}
+C
+check "it compiles" poetcc -trace -g shared.c -o shared
+./shared >said.txt
+check "the trace is sound" sound latest
+run=$(ls traces/shared-*.poet)
+
+# ---- what the tables say ----
+# json FILE PERL: with %of: each thread's row
+json() {
+    FILE=$1 perl -MJSON::PP -e '
+        open my $f, "<", $ENV{FILE} or die; our @all = map { decode_json $_ } <$f>;
+        our $head = $all[0]; our ($total) = map { $_->{total} // () } @all; our @rows = map { $_->{row} // () } @all;
+        our %of = map { $_->{thread} => $_ } @rows; our @notes = map { @{$_->{notes} // []} } @all;
+        sub ms { $of{$_[0]}{"$_[1]_ns"} / 1e6 }
+        '"$2"
+}
+fills='for my $r (@rows) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(start ready running blocked system terminate);
+    print "$r->{thread}: $sum, not $r->{life_ns}\n" if $sum != $r->{life_ns} }'
+# as_said FILE MS: do the spinners have what they said themselves?  Of what they wanted in vain some was before they began,
+# and after they had said it there was more.
+as_said() {
+    json "$1" 'open my $s, "<", "said.txt"; while (<$s>) { my ($t, $ran, $delay) = split; $_ /= 1e6 for $ran, $delay;
+        my ($runs, $ready, $start) = map { ms("T:$t", $_) } qw(running ready start);
+        print "$t ran $runs, not $ran\n" if abs($runs - $ran) > '"$2"';
+        print "$t was ready $ready, not $delay\n" if $ready < $delay - $start - '"$2"' || $ready > $delay + 100 + '"$2"' }'
+}
+apart() { perl -ne 'print $1 if /at most ([0-9.]+) ms apart/' "$1"; }
+is "both said how they ran" "$(wc -l <said.txt)" 2
+poet states "$run" --json >best.json
+is "the states of a life add up to it" "$(json best.json "$fills")" ""
+if grep -q 'does not tell when it switches' best.json; then
+    echo "# no switch records here: $(grep -o 'switches threads: [^"]*' best.json)"
+else
+    like "by switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^switch records"
+    # (what a thread does after it has said it, and the first of its time, are not in both)
+    is "running is their processor time, ready their delay" "$(as_said best.json 5)" ""
+    poet states "$run" --list --json >spells.json
+    for t in naps naps2 naps3; do
+        is "$t slept a hundred times" "$(json spells.json 'print scalar grep { $_->{thread} eq "T:'$t'" &&
+            $_->{state} eq "system" && $_->{took_ns} >= 1e6 } @rows')" 100
+    done
+    is "spells fill the lives" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{took_ns} for @rows;
+        print join " ", map { $sum{$_} } sort keys %sum')" \
+        "$(json best.json 'print join " ", map { $of{$_}{life_ns} } sort keys %of')"
+fi
+poet states "$run" --source samples --json >ended.json
+is "said at the end" "$(json ended.json 'print $head->{columns}[3]{source}')" "processor time that each thread said at its end"
+is "that is what they said" "$(as_said ended.json 5)" ""
+is "they add up, too" "$(json ended.json "$fills")" ""
+
+# ---- samples: of a range ----
+poet states "$run" --source samples --from 0ns --json >samples.json
+like "sampled" "$(json samples.json 'print $head->{columns}[3]{source}')" "^samples of"
+like "with what they may be off by" "$(apart samples.json)" "^[0-9.]+$"
+is "samples add up" "$(json samples.json "$fills")" ""
+off=$(apart samples.json)
+is "running is right to two samples" "$(as_said samples.json "(3 * $off + 10)")" ""
+is "a range and the rest of it are the whole" "$(
+    for of in "--to 100ms" "--from 100ms" "--from 0ns"; do
+        poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"system_ns":\([0-9]*\).*/\1 \2/p'
+    done | perl -e '@n = map { [split] } <>; print $n[0][0] + $n[1][0] - $n[2][0], " ", $n[0][1] + $n[1][1] - $n[2][1]')" "0 0"
+poet states "$run" --source order --json >order.json
+is "the order alone does not know of the system" "$(json order.json 'print defined $of{"T:one"}{system_ns} ? "defined" : "null"')" null
+is "and calls all of that running" "$(json order.json 'for my $t (keys %of) { my $o = $of{$t}; print "$t\n" if $o->{blocked_ns} != 0 && $t ne "T:main" }')" ""
+for f in best ended samples; do
+    is "$f: as much in all as the order has" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{life_ns} } @rows')" \
+        "$(json order.json 'print join " ", map { $_->{blocked_ns} + $_->{life_ns} } @rows')"
+done
+is "no such source" "$(status poet states "$run" --source cow)" 2
+is "charts show the system" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'start, terminate.*ready.*running.*system')" 1
+like "and say from what" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "as processors did"
+
+# ---- where it is refused ----
+stop_server
+POET_PERF=off start_server -o off/ -q
+./shared >said.txt
+check "its trace is sound" sound latest
+off=$(ls off/shared-*.poet)
+like "why is said" "$(poet states "$off")" "does not tell when it switches threads: POET_PERF=off"
+poet states "$off" --json >off.json
+is "its lives add up" "$(json off.json "$fills")" ""
+is "and it is as it was said" "$(as_said off.json 5)" ""
+
+# ---- the least time that it could have taken ----
+stop_server
+start_server -o min/ -q
+check "it compiles" poetcc -trace -g -DSPIN=50 shared.c -o pair
+./pair 2 >said.txt
+min=$(ls min/pair-*.poet)
+poet path --min --no-latency --json "$min" >min.json
+least=$(json min.json 'print $total->{if_ns} / 1e6')
+check "two of 50 ms each would have taken 50 ms on two processors: $least" perl -e 'exit !($ARGV[0] > 45 && $ARGV[0] < 75)' "$least"
+check "on one they took more than 95" json min.json 'exit !($total->{length_ns} >= 95e6)'
+like "it says by what" "$(poet path --min "$min")" "had no processor for [0-9.]+ ms in all .multiprogramming, by (switch records|samples)"
+done_testing

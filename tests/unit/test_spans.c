@@ -1,0 +1,200 @@
+/* What processors did for a thread between its waits: by switches, by samples, by the order alone; all by hand, in ms. */
+#include "server/measure/states.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS 1000000
+
+enum { T = 1, HOLDER = 2, PLACE = 7 };
+
+static uint32_t step(struct intervals *all, uint32_t from, uint32_t to)
+{
+    return steps_code(&all->steps, (struct step){from, to, STEP_CODE, 0});
+}
+
+/* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */
+static struct intervals one_life(void)
+{
+    struct intervals all = {0};
+    struct segment segment = {.to_ns = 25 * MS, .release = 5, .thread = HOLDER};
+    struct wait wait = {.begin = 3,
+                        .end = 6,
+                        .from_ns = 10 * MS,
+                        .to_ns = 30 * MS,
+                        .thread = T,
+                        .about = 9,
+                        .place = PLACE,
+                        .class = WAIT_EXCLUSION};
+    intervals_made(&all, T, HOLDER, 0, 1);
+    intervals_start(&all, T, 1 * MS, 2);
+    intervals_ran(&all, T, step(&all, 0, PLACE), 10 * MS, 3);
+    intervals_waited(&all, wait, &segment, 1, 0);
+    intervals_ran(&all, T, step(&all, PLACE, 8), 40 * MS, 7);
+    intervals_ran(&all, T, step(&all, 8, 0), 50 * MS, 8);
+    intervals_ended(&all, T, 50 * MS, 8);
+    intervals_closed(&all, T, 60 * MS, 9);
+    return all;
+}
+
+struct life {
+    struct intervals all;
+    struct spans *spans;
+    struct lives lives;
+    const struct course_of *course;
+};
+
+static struct life life_new(void)
+{
+    struct life l = {.all = one_life(), .spans = spans_new()};
+    l.lives.spans = l.spans;
+    l.course = intervals_of(&l.all, T);
+    return l;
+}
+
+static void life_free(struct life *l)
+{
+    spans_free(l->spans);
+    intervals_free(&l->all);
+}
+
+/* From 1 ms on: ran to 4, taken off to 6, ran to 8, slept to 31 (over the wait), ran to 35, slept to 38, ran. */
+static void switch_it(struct spans *spans)
+{
+    static const struct {
+        uint8_t what, at_ms;
+    } turns[] = {{SWITCHED_ON, 1},  {SWITCHED_OUT, 4},     {SWITCHED_ON, 6}, {SWITCHED_ASLEEP, 8},
+                 {SWITCHED_ON, 31}, {SWITCHED_ASLEEP, 35}, {SWITCHED_ON, 38}};
+    for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++)
+        spans_switched(spans, T, turns[i].what, turns[i].at_ms * MS);
+}
+
+static struct states sum(struct life *l, int64_t from, int64_t to)
+{
+    struct states s;
+    l->lives.all = &l->all;
+    states_sum(&l->lives, l->course, from, to, &s);
+    return s;
+}
+
+static void expect(const struct states *s, int64_t ready, int64_t running, int64_t blocked,
+                   int64_t system)
+{
+    assert_int_equal(s->of[STATE_READY].total_ns, ready * MS);
+    assert_int_equal(s->of[STATE_RUNNING].total_ns, running * MS);
+    assert_int_equal(s->of[STATE_BLOCKED].total_ns, blocked * MS);
+    assert_int_equal(s->of[STATE_SYSTEM].total_ns, system * MS);
+}
+
+static void switches_cut_what_the_order_calls_running(void **context)
+{
+    (void)context;
+    struct life l = life_new();
+    switch_it(l.spans);
+    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_SWITCHES);
+    struct states s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 5 + 2, 3 + 2 + 4 + 12, 15, 2 + 1 + 3); /* (the wait is as the order tells it) */
+    assert_int_equal(s.life_ns, 60 * MS);
+    assert_true(s.active_ns == 29 * MS && s.let_go_ns == 5 * MS);
+    s = sum(&l, 3 * MS, 9 * MS);
+    expect(&s, 2, 1 + 2, 0, 1);
+    struct span_sums of = spans_of(l.spans, l.course, 3 * MS, 33 * MS);
+    assert_true(of.source == SPANS_SWITCHES && of.error_ns == 0);
+    assert_true(of.running_ns == 5 * MS && of.ready_ns == 7 * MS && of.blocked_ns == 15 * MS &&
+                of.system_ns == 3 * MS);
+    life_free(&l);
+}
+
+static void what_is_lost_runs(void **context)
+{
+    (void)context;
+    struct life l = life_new();
+    spans_switched(l.spans, T, SWITCHED_ASLEEP, 2 * MS);
+    spans_switched(l.spans, T, SWITCHED_LOST, 5 * MS);
+    spans_switched(l.spans, T, SWITCHED_OUT, 9 * MS);
+    spans_switched(l.spans, T, SWITCHED_ON, 8 * MS); /* too early: left out */
+    spans_lost(l.spans, 3);
+    struct states s = sum(&l, INT64_MIN, 10 * MS);
+    expect(&s, 1, 1 + 4, 0, 3);
+    assert_int_equal(spans_lost_count(l.spans), 3);
+    life_free(&l);
+}
+
+/* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in all. */
+static void sample_it(struct spans *spans)
+{
+    spans_stood(spans, T, false, 5 * MS, 3 * MS, false);
+    spans_stood(spans, T, true, 5 * MS, 1 * MS, false);
+    spans_stood(spans, T, false, 40 * MS, 14 * MS, false);
+    spans_stood(spans, T, false, 52 * MS, 15 * MS, false); /* taken meanwhile, told before */
+    spans_stood(spans, T, false, 50 * MS, 16 * MS, true);
+    spans_stood(spans, T, true, 50 * MS, 6 * MS, true);
+    spans_stood(spans, T, false, 55 * MS, 99 * MS, false); /* too late */
+}
+
+static void samples_have_their_sums(void **context)
+{
+    (void)context;
+    struct life l = life_new();
+    sample_it(l.spans);
+    struct states s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 5 + 1 + 5, 3 + 11 + 2, 15, 29 - 16 - 6);
+    assert_int_equal(s.life_ns, 60 * MS);
+    s = sum(&l, 5 * MS, 40 * MS); /* 15 of it are not blocked nor let go */
+    expect(&s, 5, 11, 15, 4);
+    assert_int_equal(spans_apart(l.spans, T, INT64_MIN, INT64_MAX), 35 * MS);
+    assert_int_equal(spans_of(l.spans, l.course, 0, 50 * MS).error_ns, 35 * MS);
+    l.lives.spans = NULL;
+    s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 5, 29, 15, 0);
+    life_free(&l);
+}
+
+/* The kernel counts late: in 10 ms it can have run no more than that; the rest was before. */
+static void what_comes_late_was_before(void **context)
+{
+    (void)context;
+    struct life l = life_new();
+    spans_stood(l.spans, T, false, 34 * MS, 5 * MS, false);
+    spans_stood(l.spans, T, false, 36 * MS, 5 * MS, false);
+    spans_stood(l.spans, T, false, 40 * MS, 12 * MS, false); /* 7 in 4 */
+    struct states s = sum(&l, 34 * MS, 40 * MS);
+    expect(&s, 0, 2 + 4, 0, 0);
+    s = sum(&l, INT64_MIN, 40 * MS);
+    expect(&s, 5, 12, 15, 39 - 5 - 12 - 15);
+    life_free(&l);
+}
+
+/* However it is cut, it is filled, and nothing is told twice. */
+static void parts_are_the_whole(void **context)
+{
+    (void)context;
+    for (int samples = 0; samples < 2; samples++) {
+        struct life l = life_new();
+        if (samples)
+            sample_it(l.spans);
+        else
+            switch_it(l.spans);
+        struct states whole = sum(&l, INT64_MIN, INT64_MAX);
+        for (int64_t cut = 1; cut < 60 * MS; cut += 777777) {
+            struct states a = sum(&l, INT64_MIN, cut), b = sum(&l, cut, INT64_MAX);
+            for (unsigned i = 0; i < STATES; i++)
+                assert_int_equal(a.of[i].total_ns + b.of[i].total_ns, whole.of[i].total_ns);
+            assert_int_equal(a.life_ns + b.life_ns, 60 * MS);
+        }
+        life_free(&l);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(switches_cut_what_the_order_calls_running),
+        cmocka_unit_test(what_is_lost_runs),
+        cmocka_unit_test(samples_have_their_sums),
+        cmocka_unit_test(what_comes_late_was_before),
+        cmocka_unit_test(parts_are_the_whole),
+    };
+    return cmocka_run_group_tests_name("spans", tests, NULL, NULL);
+}

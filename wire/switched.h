@@ -1,0 +1,30 @@
+/* What the kernel said of a program's threads: who went on a processor, and off it; as the journal has it (SWITCHES).
+ *
+ * The body: u64 how many were lost, u64 a time (CLOCK_MONOTONIC, ns), u32 how many there are; each then: a number, which is
+ * the thread's code; a number, which is 4 times the ns since the one before it, plus an enum switched_to.  Numbers are
+ * written seven bits at a time, the lowest first, with the eighth bit set in all bytes but the last.  Then a string: why
+ * there are none at all; empty. */
+#ifndef WIRE_SWITCHED_H
+#define WIRE_SWITCHED_H
+
+#include "wire/message.h"
+
+enum switched_to {
+    SWITCHED_TO_RUN,
+    SWITCHED_TO_READY, /* its processor was taken from it */
+    SWITCHED_TO_SLEEP, /* it gave the processor up */
+    SWITCHED_TO_UNKNOWN /* what it did from here on until it is told of next was lost */
+};
+
+struct switched_record {
+    uint32_t thread; /* code of its own line */
+    uint64_t at_ns; /* CLOCK_MONOTONIC */
+    uint8_t to; /* an enum switched_to */
+};
+
+#define SWITCHED_RECORD_BYTES 2u /* at least, of one in a body */
+
+void put_varied(struct out *out, uint64_t number);
+uint64_t get_varied(struct in *in);
+
+#endif
