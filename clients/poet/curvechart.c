@@ -68,28 +68,28 @@ static bool ask_with(struct making *m, struct curve_request *r)
 }
 
 /* Where one end is open, the other's is that of the run: it is asked for first. */
-static bool ask(struct making *m, uint32_t pixels)
+static int ask(struct making *m, uint32_t pixels)
 {
     const struct tables *o = m->tables;
     struct table_request lines = {0};
     char none[] = "";
     struct curve_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
-    bool good = !o->lines || tables_name_lines(o, &lines, m->subject);
-    good = good && ask_with(m, &r);
-    if (good) {
+    bool named = !o->lines || tables_name_lines(o, &lines, m->subject);
+    int status = !named ? EXIT_USAGE : ask_with(m, &r) ? EXIT_DONE : EXIT_FAILED;
+    if (status == EXIT_DONE) {
         r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
         r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
         r.pixels = pixels;
         r.threads = o->lines || (o->by && strcmp(o->by, "thread") == 0);
         r.lines = lines.lines;
         r.line_count = lines.line_count;
-        good = r.from < r.to
-                   ? ask_with(m, &r)
-                   : (command_usage(o->command, "--from is not before --to: the range is empty"),
-                      false);
+        status = r.from >= r.to
+                     ? command_usage(o->command, "--from is not before --to: the range is empty")
+                 : ask_with(m, &r) ? EXIT_DONE
+                                   : EXIT_FAILED;
     }
     table_request_free(&lines);
-    return good;
+    return status;
 }
 
 /* ---- what is drawn ---- */
@@ -269,8 +269,9 @@ static int write_curves(struct making *m)
         return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
     if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
         return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
-    if (!ask(m, text ? curves_letters(terminal_width()) : curves_pixels(&o->page)))
-        return EXIT_FAILED;
+    int status = ask(m, text ? curves_letters(terminal_width()) : curves_pixels(&o->page));
+    if (status != EXIT_DONE)
+        return status;
     if (!m->told.count)
         return command_fail(o->command, "nothing was told over time: %s", m->of->nothing);
     make(m);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define EVERY_US 250000
-#define HEIGHT_PX 92
+#define HEIGHT_PX 84
 #define TOP_PX 18
 #define BELOW_PX 15
 #define LEFT_PX 64 /* where nothing else says where it begins */
