@@ -154,6 +154,9 @@ static void do_find(struct view *v)
         find_focus(v);
 }
 
+static void do_memory(struct view *v) { drawer_open(v, "memory"); }
+static void do_resources(struct view *v) { drawer_open(v, "resources"); }
+static void do_meters(struct view *v) { drawer_open(v, "meters"); }
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
@@ -375,6 +378,9 @@ static const struct action actions[] = {
     {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
     {"Window", "show-calls", "Drawer: Calls", "<Alt>c", do_calls, NULL},
     {"Window", "show-source", "Drawer: Source", "<Alt>o", do_source, NULL},
+    {"Window", "show-memory", "Drawer: Memory", "<Alt>m", do_memory, NULL},
+    {"Window", "show-resources", "Drawer: Resources", "<Alt>r", do_resources, NULL},
+    {"Window", "show-meters", "Drawer: Meters", "<Alt>u", do_meters, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

@@ -131,21 +131,19 @@ static void look_at_switches(struct peer *peer, bool all)
 
 static void sample(struct peer *peer, uint64_t now)
 {
-    struct out bodies[2] = {0};
+    struct out bodies[SAMPLER_BODIES] = {0};
     size_t count;
     taker_enter(peer->server->taker);
     struct sampled_thread *threads = threads_of(peer, &count);
     look_whether_wanted(peer);
     taker_leave(peer->server->taker);
     sampler_take(peer->watch->sampler, now, threads, count, bodies);
-    if (bodies[0].size || bodies[1].size) {
-        taker_enter(peer->server->taker);
-        tell(peer, MESSAGE_USAGE, &bodies[0]);
-        tell(peer, MESSAGE_USAGE, &bodies[1]);
-        taker_leave(peer->server->taker);
-    }
-    out_free(&bodies[0]);
-    out_free(&bodies[1]);
+    taker_enter(peer->server->taker);
+    for (unsigned i = 0; i < SAMPLER_BODIES; i++)
+        tell(peer, MESSAGE_USAGE, &bodies[i]);
+    taker_leave(peer->server->taker);
+    for (unsigned i = 0; i < SAMPLER_BODIES; i++)
+        out_free(&bodies[i]);
     free(threads);
 }
 

@@ -185,7 +185,7 @@ int64_t figures_until_ns(const struct run *run, const struct figures *s)
         s->process < run->figures->latest_count ? run->figures->latest[s->process] : last;
     if (s->exact)
         return last;
-    if (there && run->last_ns > until)
+    if (there && run->last_ns > until && !figures_meter(run, s).grows)
         until = run->last_ns;
     return until > last ? until : last;
 }

@@ -54,7 +54,7 @@ const struct figures *figures_find(const struct run *run, uint32_t process, uint
                                    uint32_t meter);
 /* What it is called; the texts are the run's, until the next is named. */
 struct figures_meter figures_meter(const struct run *run, const struct figures *series);
-/* Until when its last point holds: no longer than its process was there. */
+/* Until when its last point holds: no longer than its process was there; of what grows, than it was looked at. */
 int64_t figures_until_ns(const struct run *run, const struct figures *series);
 
 struct all_figures;

@@ -27,6 +27,8 @@ struct sampler {
     bool filtered;
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
     uint64_t last_ns; /* when threads were read last */
+    uint64_t process_ns; /* and the process */
+    uint64_t told_ns[USAGE_METERS]; /* when something of that of the process was told last */
     struct proc_units units;
     struct map told; /* thread and meter -> value + 1 that was told last */
     struct map kept; /* code of a thread -> struct kept */
@@ -152,7 +154,7 @@ static bool has_changed(struct sampler *s, uint32_t thread, const struct usage_f
     return true;
 }
 
-static void put_process(struct sampler *s, struct usage *now)
+static void put_process(struct sampler *s, struct usage *last, struct usage *now, uint64_t now_ns)
 {
     struct usage_figure f[FIGURES];
     char text[4096];
@@ -164,9 +166,16 @@ static void put_process(struct sampler *s, struct usage *now)
     n += proc_io(text, size, f + n, FIGURES - n);
     size = text_of_file(s, "status", text, sizeof text);
     n += proc_status(text, size, &s->filtered, f + n, FIGURES - n);
-    for (size_t i = 0; i < n; i++)
-        if (has_changed(s, 0, &f[i], &before))
-            usage_put(now, 0, f[i].meter, f[i].value);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *told_ns = &s->told_ns[f[i].meter];
+        if (!has_changed(s, 0, &f[i], &before))
+            continue;
+        if (before && *told_ns < s->process_ns)
+            usage_put(last, 0, f[i].meter, before - 1);
+        usage_put(now, 0, f[i].meter, f[i].value);
+        *told_ns = now_ns;
+    }
+    s->process_ns = now_ns;
 }
 
 static struct kept *kept_of(struct sampler *s, const struct sampled_thread *thread)
@@ -252,21 +261,23 @@ static void take_threads(struct sampler *s, uint64_t now_ns, const struct sample
 }
 
 void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out bodies[2])
+                  size_t count, struct out bodies[SAMPLER_BODIES])
 {
     if (!s->first_ns)
         s->first_ns = now_ns;
-    struct usage last = usage_begin(&bodies[0], s->last_ns), now = usage_begin(&bodies[1], now_ns);
+    struct usage process = usage_begin(&bodies[0], s->process_ns),
+                 last = usage_begin(&bodies[1], s->last_ns), now = usage_begin(&bodies[2], now_ns);
     if (s->told.count >
         2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
         map_free(&s->told);
         s->told = (struct map){0};
     }
     if (now_ns >= s->next_ns) {
-        put_process(s, &now);
+        put_process(s, &process, &now, now_ns);
         s->next_ns = now_ns + greatest((now_ns - s->first_ns) / AGE_PARTS, OFTEN_NS);
     }
     take_threads(s, now_ns, threads, count, &last, &now);
+    usage_end(&process);
     usage_end(&last);
     usage_end(&now);
 }

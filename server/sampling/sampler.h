@@ -22,10 +22,12 @@ struct sampled_thread {
 struct sampler *sampler_new(pid_t pid);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
 bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
-/* Appends the bodies of USAGEs with all that changed since the last time: the second is of now; the first, of the last
- * time, says what threads still stood at then that had not changed for longer.  An empty one: there is nothing to tell. */
+/* Appends the bodies of USAGEs with all that changed since the last time: the last one is of now; those before, of the last
+ * times, say what the process and its threads still stood at then that had not changed for longer.  An empty one: there is
+ * nothing to tell. */
+#define SAMPLER_BODIES 3
 void sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out bodies[2]);
+                  size_t count, struct out bodies[SAMPLER_BODIES]);
 /* Its system calls are filtered, as far as that is known: nobody may make it call anything that it does not itself. */
 bool sampler_filtered(const struct sampler *sampler);
 
