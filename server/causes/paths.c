@@ -82,22 +82,73 @@ static void whole(struct paths *paths, struct tally *tally, enum path_is which, 
     walk(paths, tally, which, index, rungs[high].at, to, depth);
 }
 
+/* ---- steps between two events: their order is not known ---- */
+
+static bool is_of_calls(const struct paths *paths, const struct interval *i)
+{
+    const struct steps *steps = &paths->all->steps;
+    return i->step && i->step <= steps->count && steps_at(steps, i->step).is == STEP_CALLS;
+}
+
+static bool same_stretch(const struct paths *paths, const struct course_of *c, size_t i, size_t j)
+{
+    const struct interval *a = &c->items[i], *b = &c->items[j];
+    return a->is == INTERVAL_RUNS && b->is == INTERVAL_RUNS && a->position == b->position &&
+           (is_of_calls(paths, a) || is_of_calls(paths, b));
+}
+
+static size_t first_of(const struct paths *paths, const struct course_of *c, size_t i)
+{
+    while (i && same_stretch(paths, c, i - 1, i))
+        i--;
+    return i;
+}
+
+static size_t last_of(const struct paths *paths, const struct course_of *c, size_t i)
+{
+    while (i + 1 < c->count && same_stretch(paths, c, i, i + 1))
+        i++;
+    return i;
+}
+
+/* A part of the time from one event to the next: each step has its share of it. */
+static void cut(struct paths *paths, struct tally *tally, uint32_t index, size_t i, int64_t from_ns,
+                int64_t to_ns, uint32_t depth)
+{
+    const struct course_of *c = &paths->all->threads[index];
+    size_t first = first_of(paths, c, i), last = last_of(paths, c, i);
+    int64_t begin = interval_begin(c, first), all = c->items[last].to_ns - begin, given = 0;
+    if (first == last) {
+        part(paths, tally, index, i, from_ns, to_ns, depth);
+        return;
+    }
+    for (size_t k = first; k <= last; k++) {
+        int64_t by = (int64_t)((long double)(c->items[k].to_ns - begin) * (to_ns - from_ns) / all);
+        by = k == last ? to_ns - from_ns : by;
+        part(paths, tally, index, k, from_ns + given, from_ns + by, depth);
+        given = by;
+    }
+}
+
 /* Of what the thread lived; from..to lies within it. */
 static void lived(struct paths *paths, struct tally *tally, enum path_is which, uint32_t index,
                   int64_t from_ns, int64_t to_ns, uint32_t depth)
 {
     const struct course_of *c = &paths->all->threads[index];
     size_t first = ladder_near(paths, index, from_ns), last = ladder_near(paths, index, to_ns);
-    if (interval_begin(c, first) < from_ns) {
-        int64_t end_ns = c->items[first].to_ns;
-        part(paths, tally, index, first, from_ns, end_ns < to_ns ? end_ns : to_ns, depth);
+    size_t begins = first < c->count ? first_of(paths, c, first) : first,
+           ends = last < c->count ? first_of(paths, c, last) : last;
+    if (first < c->count && interval_begin(c, begins) < from_ns) {
+        size_t through = last_of(paths, c, first);
+        int64_t end_ns = c->items[through].to_ns;
+        cut(paths, tally, index, first, from_ns, end_ns < to_ns ? end_ns : to_ns, depth);
         if (end_ns >= to_ns)
             return;
-        first++;
+        first = through + 1;
     }
-    whole(paths, tally, which, index, first, last, depth);
-    if (last < c->count && interval_begin(c, last) < to_ns)
-        part(paths, tally, index, last, interval_begin(c, last), to_ns, depth);
+    whole(paths, tally, which, index, first, ends, depth);
+    if (last < c->count && interval_begin(c, ends) < to_ns)
+        cut(paths, tally, index, last, interval_begin(c, ends), to_ns, depth);
 }
 
 static void unknown(struct paths *paths, struct tally *tally, uint32_t line, uint32_t step,
