@@ -13,7 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_GRAPH = 3000, OPTION_CYCLES, OPTION_RAW, OPTION_EVERY, OPTION_ELAPSED, OPTION_WITH };
+enum {
+    OPTION_GRAPH = 3000,
+    OPTION_CYCLES,
+    OPTION_RAW,
+    OPTION_EVERY,
+    OPTION_ELAPSED,
+    OPTION_CASES,
+    OPTION_WITH
+};
 
 /* A format of other tools. */
 struct dialect {
@@ -46,6 +54,10 @@ static const struct argp_option options[] = {
      1},
     {"elapsed", OPTION_ELAPSED, NULL, 0,
      "for how long any thread had each function open (likewise)", 1},
+    {"cases", OPTION_CASES, NULL, 0,
+     "which calls were sequential (S), which concurrent (C), by callers that had been called so: S-S, S-C, C-S, "
+     "C-C (likewise)",
+     1},
     {"with", OPTION_WITH, "FUNCTION", 0,
      "which functions were open on other threads while this one was, and for how long (likewise)",
      1},
@@ -92,6 +104,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_WITH:
         w->with = value;
         w->what = "with";
+        return 0;
+    case OPTION_CASES:
+        w->what = "cases";
         return 0;
     case OPTION_ELAPSED:
         w->what = "with";

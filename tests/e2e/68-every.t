@@ -95,6 +95,46 @@ every apart.poet ./apart
 is 'what ran alone ran with nobody' "$(poet calls apart.poet --with second --json | cell alone together_ns)" 0
 is 'what ran beside it did' "$([ "$(poet calls apart.poet --with second --json | cell first together_ns)" -ge 20000000 ] && echo yes)" yes
 
+# ---- sequential, concurrent: Malony's cases ----
+cat >cases.c <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#define NOINLINE __attribute__((noinline))
+static _Atomic int here_are, done;
+static void ms(long n) { struct timespec t = {0, n * 1000000}; nanosleep(&t, 0); }
+NOINLINE void here(void) { here_are++; }
+NOINLINE void B(void) { ms(2); }
+NOINLINE void D(void) { ms(1); }
+NOINLINE void C(void) { ms(3); D(); }
+__attribute__((no_instrument_function)) void *work(void *p)
+{
+    here();
+    while (here_are < 4) sched_yield(); /* none of them waits, nor has ended, when another one calls C */
+    C();
+    done++;
+    while (done < 4) sched_yield();
+    here();
+    return p;
+}
+NOINLINE void A(void)
+{
+    pthread_t t[4];
+    B();
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+int main(void) { A(); return 0; }
+C
+poetcc -profile -ignore=ms -g -O1 cases.c -o cases
+every cases.poet ./cases
+poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{scope}; $s = $s->{name} if ref $s;
+    $s =~ s/ \(.*//; $at[$r->{depth} // 0] = 0; $d = decode_json($_)->{depth}; $at = $s if !$d; next if $s eq "here" || $d == 1;
+    $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{case} $r->{calls}$sane\n")' |
+    grep -E '(B|C|D) ' | sort >cases.out
+is 'S-S, S-C, C-S: who was called how, by whom' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
+like 'of a part of a run there is none' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'those of the whole run'
+
 # ---- ways out of calls, and handlers ----
 cat >ways.cc <<'C'
 #include <csetjmp>

@@ -2,6 +2,7 @@
  * with whom (server/measure/overlap.h) against what the definition says. */
 #define _GNU_SOURCE
 #include "memory/memory.h"
+#include "server/measure/cases.h"
 #include "server/intake/ring.h"
 #include "server/measure/entries.h"
 #include "server/measure/overlap.h"
@@ -273,13 +274,81 @@ static void overlaps_as_the_definition_says(void **state)
     }
 }
 
+/* ---- sequential, concurrent ---- */
+
+enum { MAIN = 1, A, B, C, D, JOIN, ALL };
+#define MS 1000000
+
+struct told {
+    uint32_t scope; /* 0: the innermost call ends */
+    uint64_t ms;
+};
+
+static void tell(struct entries *all, uint32_t code, const struct told *told)
+{
+    struct out out = {0};
+    uint64_t last = told->ms * MS;
+    const char *why;
+    put_entries_head(&out, last);
+    for (; told->scope || told->ms; told++)
+        put_entry(&out, &last,
+                  &(struct entry){told->scope ? ENTRY_BEGINS : ENTRY_ENDED, told->scope,
+                                  told->ms * MS, 0});
+    assert_true(entries_take(all, 0, code, out.data, out.size, &why));
+    out_free(&out);
+}
+
+static void is_case(const struct cases *c, uint32_t from, uint32_t to, uint8_t is, uint64_t calls,
+                    int64_t thread_ms, int64_t elapsed_ms)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct case_sums *s = &c->items[i];
+        if (s->from != from || s->to != to || s->is != is)
+            continue;
+        assert_int_equal(s->calls, calls);
+        assert_int_equal(s->thread_ns, thread_ms * MS);
+        assert_int_equal(s->elapsed_ns, elapsed_ms * MS);
+        return;
+    }
+    assert_int_equal(calls, 0); /* there is none */
+}
+
+/* A 10 ms, in it B 20; then four threads call C, each 30 and in it D 5; A waits for them, and 10 more. */
+static void cases_are_counted(void **state)
+{
+    (void)state;
+    static const uint32_t scope_of[ALL] = {0, MAIN, A, B, C, D, JOIN};
+    static const bool waits[ALL] = {[JOIN] = true};
+    static const struct told main_told[] = {{A, 1},  {B, 11}, {0, 31}, {JOIN, 32},
+                                            {0, 66}, {0, 76}, {0, 0}},
+                             told[] = {{C, 31}, {D, 61}, {0, 66}, {0, 66}, {0, 0}};
+    struct entries all = {0};
+    struct cases c = {.scopes = ALL, .waits = waits};
+    tell(&all, 1, main_told);
+    for (uint32_t i = 0; i < 4; i++)
+        tell(&all, 2 + i, told);
+    for (uint32_t i = 0; i < all.count; i++)
+        cases_add(&c, all.threads[i], scope_of, ALL, i ? 0 : CASES_NOBODY, 31 * MS);
+    for (uint64_t budget = 2; !cases_go_on(&c, &budget); budget = 2)
+        ;
+    is_case(&c, 0, A, 0, 1, 75, 75);
+    is_case(&c, 0, A, 1, 0, 0, 0);
+    is_case(&c, A, B, 0, 1, 20, 20); /* S-S */
+    is_case(&c, A, C, 1, 4, 140, 35); /* S-C */
+    is_case(&c, A, 0, 1, 4, 140, 35);
+    is_case(&c, C, D, 2, 4, 20, 5); /* C-S */
+    is_case(&c, C, D, 3, 0, 0, 0);
+    is_case(&c, 0, D, 1, 4, 20, 5);
+    cases_free(&c);
+    entries_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_what_is_there),
-        cmocka_unit_test(waits_for_what_is_being_written),
-        cmocka_unit_test(refuses_what_cannot_be),
-        cmocka_unit_test(overlaps_as_the_definition_says),
+        cmocka_unit_test(takes_what_is_there),    cmocka_unit_test(waits_for_what_is_being_written),
+        cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(overlaps_as_the_definition_says),
+        cmocka_unit_test(cases_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

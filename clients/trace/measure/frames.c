@@ -54,11 +54,36 @@ static inline void spread(_Atomic uint64_t *least, _Atomic uint64_t *most, uint6
 
 /* ---- a call begins ---- */
 
-static __attribute__((noinline)) void begin_timing(struct region_frame *outermost, uint64_t now,
-                                                   uint64_t ran)
+/* Short ways have no calls but last ones, so that nothing need be kept for them: not within the gap. */
+static inline bool within_gap(const struct measured *m, uint32_t wanted, uint64_t now)
 {
-    sum_set(&outermost->began, now);
-    outermost->ran = ran;
+    return !(wanted & WANTED_CPU) || passed(m->last, now) <= m->gap;
+}
+
+static inline void go_in(struct measured *m, uint32_t wanted, struct region_frame *up,
+                         struct region_frame *f, uint32_t context, uint64_t now, uint64_t ran)
+{
+    sum_set(&up->own, sum_of(&up->own) + passed(up->ran, ran));
+    f->ran = ran;
+    sum_set(&f->own, 0);
+    sum_set(&f->began, now);
+    did_go(m, now, 2 * context);
+    if (!LIKELY(!(wanted & WANTED_EVERY)))
+        every_begin(m, f, context, now);
+}
+
+static __attribute__((noinline)) void time_begin_otherwise(struct measured *m, uint32_t wanted,
+                                                           struct region_frame *up,
+                                                           struct region_frame *f, uint32_t context)
+{
+    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, &now);
+    if (!sum_of(&up->began)) {
+        bool outermost =
+            up->stack == OUTERMOST; /* its time begins now; of others it is not known */
+        sum_set(&up->began, outermost ? now : 0);
+        up->ran = ran;
+    }
+    go_in(m, wanted, up, f, context, now, ran);
 }
 
 static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wanted,
@@ -66,17 +91,15 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
                                                  uint32_t context)
 {
     contexts_of(m)[contexts_of(m)[context].first].open++;
-    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, &now);
-    if (LIKELY(sum_of(&up->began)))
-        sum_set(&up->own, sum_of(&up->own) + passed(up->ran, ran));
-    else if (up->stack == OUTERMOST)
-        begin_timing(up, now, ran);
-    f->ran = ran;
-    sum_set(&f->own, 0);
-    sum_set(&f->began, now);
-    did_go(m, now, 2 * context);
-    if (!LIKELY(!(wanted & WANTED_EVERY)))
-        every_begin(m, f, context, now);
+    if (LIKELY(clock_is_ticks() && sum_of(&up->began))) {
+        uint64_t now = CLOCK_TICKS();
+        if (LIKELY(within_gap(m, wanted, now))) {
+            m->last = now;
+            go_in(m, wanted, up, f, context, now, now - m->off);
+            return;
+        }
+    }
+    time_begin_otherwise(m, wanted, up, f, context);
 }
 
 static inline __attribute__((always_inline)) uint32_t count_call(struct measured *m,
@@ -175,11 +198,13 @@ bool frames_base_enter(struct measured *m, uint32_t wanted)
 
 /* ---- a call ends ---- */
 
-static inline void time_end(struct measured *m, struct region_frame *f, struct region_context *of,
-                            uint64_t now, uint64_t ran)
+static inline __attribute__((always_inline)) void time_end(struct measured *m,
+                                                           struct region_frame *f,
+                                                           struct region_context *of, uint64_t now,
+                                                           uint64_t ran, bool every)
 {
     uint64_t own = sum_of(&f->own) + passed(f->ran, ran), real = passed(sum_of(&f->began), now);
-    if (!LIKELY(!m->every))
+    if (every && m->every)
         every_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
     sum_add(&of->own, own);
     spread(&of->own_least, &of->own_most, own);
@@ -191,20 +216,22 @@ static inline void time_end(struct measured *m, struct region_frame *f, struct r
         f[-1].ran = ran;
 }
 
-static inline void leave(struct measured *m, struct region_frame *f, uint32_t depth, uint64_t now,
-                         uint64_t ran)
+/* every: it may be that each call is written down. */
+static inline __attribute__((always_inline)) void leave(struct measured *m, struct region_frame *f,
+                                                        uint32_t depth, uint64_t now, uint64_t ran,
+                                                        bool every)
 {
     struct region_context *of =
         &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
     if (sum_of(&f->began))
-        time_end(m, f, of, now, ran);
+        time_end(m, f, of, now, ran, every);
     sum_add(&of->ended, 1);
     set_depth(m, depth - 1);
 }
 
 void frames_drop(struct measured *m, uint64_t now)
 {
-    leave(m, frames_top(m), frames_depth(m), now, now - m->off);
+    leave(m, frames_top(m), frames_depth(m), now, now - m->off, true);
 }
 
 uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran)
@@ -220,7 +247,7 @@ void frames_pause(struct measured *m, uint64_t now, uint64_t ran)
     struct region_frame *f = frames_top(m);
     if (sum_of(&f->began))
         time_end(m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)],
-                 now, ran);
+                 now, ran, true);
     set_depth(m, (uint32_t)(f - frames_of(m)));
 }
 
@@ -268,11 +295,25 @@ static __attribute__((noinline)) struct region_frame *find_ended(struct measured
     return NULL;
 }
 
+static __attribute__((noinline)) void exit_timed_otherwise(struct measured *m, uint32_t wanted,
+                                                           struct region_frame *f, uint32_t depth)
+{
+    uint64_t now = measured_ticks_after(m), ran = ran_by(m, wanted, f, &now);
+    leave(m, f, depth, now, ran, true);
+}
+
 static __attribute__((noinline)) void exit_timed(struct measured *m, uint32_t wanted,
                                                  struct region_frame *f, uint32_t depth)
 {
-    uint64_t now = measured_ticks_after(m), ran = ran_by(m, wanted, f, &now);
-    leave(m, f, depth, now, ran);
+    if (LIKELY(clock_is_ticks() && !m->every)) {
+        uint64_t now = clock_ticks_after();
+        if (LIKELY(within_gap(m, wanted, now))) {
+            m->last = now;
+            leave(m, f, depth, now, now - m->off, false);
+            return;
+        }
+    }
+    exit_timed_otherwise(m, wanted, f, depth);
 }
 
 static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_t wanted,

@@ -67,14 +67,25 @@ static inline struct region_context *contexts_of(const struct measured *m)
     return (struct region_context *)(void *)((char *)m->head + REGION_CONTEXTS_AT);
 }
 
+static inline bool clock_is_ticks(void)
+{
+    return atomic_load_explicit(&clock_ticks, memory_order_acquire);
+}
+
 static inline uint64_t measured_ticks(const struct measured *m)
 {
-    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire))
-               ? CLOCK_TICKS()
-               : clock_instead(m->clock);
+    return LIKELY(clock_is_ticks()) ? CLOCK_TICKS() : clock_instead(m->clock);
 }
 
 /* The same after all that the program did before. */
+static inline uint64_t clock_ticks_after(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#endif
+    return CLOCK_TICKS();
+}
+
 static inline uint64_t measured_ticks_after(const struct measured *m)
 {
 #if defined(__x86_64__)

@@ -1,0 +1,227 @@
+#include "server/measure/cases.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#define KEYS 3 /* sums that a call belongs to: of its function, of its caller, of its arc */
+
+struct case_frame {
+    uint32_t scope;
+    bool concurrent, outermost;
+    int64_t began_ns;
+    uint32_t sums[KEYS], count; /* indices */
+};
+
+struct caller {
+    uint32_t scope; /* 0: nobody is known */
+    bool concurrent;
+};
+
+struct case_thread {
+    const uint32_t *scope_of;
+    size_t context_count;
+    struct entries_walk walk;
+    struct entry_seen next;
+    struct case_frame *frames;
+    size_t depth, room;
+    uint32_t *open; /* by scope: calls */
+    uint32_t maker;
+    int64_t made_ns;
+    struct caller maker_was; /* where it was when it made it */
+    bool done, runs, was_made;
+};
+
+void cases_add(struct cases *c, const struct entries_thread *thread, const uint32_t *scope_of,
+               size_t context_count, uint32_t maker, int64_t made_ns)
+{
+    c->threads = memory_resized(c->threads, c->thread_count + 1, sizeof *c->threads);
+    c->threads[c->thread_count++] =
+        (struct case_thread){.scope_of = scope_of,
+                             .context_count = context_count,
+                             .walk = entries_walk(thread, 0),
+                             .open = memory_zeroed(c->scopes + 1, sizeof(uint32_t)),
+                             .maker = maker,
+                             .made_ns = made_ns};
+}
+
+/* ---- sums ---- */
+
+static uint32_t sums_of(struct cases *c, uint32_t from, uint32_t to, uint8_t is)
+{
+    uint64_t a = (uint64_t)from << 2 | is;
+    uintptr_t known = (uintptr_t)map_get(&c->index, a, to);
+    if (known)
+        return (uint32_t)known - 1;
+    c->items = grow(c->items, &c->room, c->count + 1, sizeof *c->items);
+    c->items[c->count++] = (struct case_sums){.from = from, .to = to, .is = is};
+    map_put(&c->index, a, to, (void *)(uintptr_t)c->count);
+    return (uint32_t)c->count - 1;
+}
+
+static void enter(struct cases *c, struct case_frame *f, uint32_t sums)
+{
+    struct case_sums *s = &c->items[sums];
+    f->sums[f->count++] = sums;
+    s->calls++;
+    if (!s->open++)
+        s->since_ns = f->began_ns;
+}
+
+static void leave(struct cases *c, const struct case_frame *f, int64_t now)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        struct case_sums *s = &c->items[f->sums[i]];
+        if (!--s->open)
+            s->elapsed_ns += now - s->since_ns;
+        if (f->outermost)
+            s->thread_ns += now - f->began_ns;
+    }
+}
+
+/* ---- calls ---- */
+
+static uint32_t scope_of(const struct cases *c, const struct case_thread *t, uint32_t context)
+{
+    uint32_t scope = context < t->context_count ? t->scope_of[context] : 0;
+    return scope < c->scopes ? scope : 0;
+}
+
+static struct caller innermost(const struct cases *c, const struct case_thread *t)
+{
+    for (size_t i = t->depth; i--;) {
+        const struct case_frame *f = &t->frames[i];
+        if (f->scope && !c->waits[f->scope])
+            return (struct caller){f->scope, f->concurrent};
+    }
+    return (struct caller){0};
+}
+
+static void look_whether_it_runs(struct cases *c, struct case_thread *t)
+{
+    bool runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
+    c->running += runs && !t->runs ? 1 : !runs && t->runs ? UINT32_MAX : 0;
+    t->runs = runs;
+}
+
+static uint8_t case_of(struct caller caller, bool concurrent, bool on_its_thread)
+{
+    bool called = caller.concurrent && on_its_thread ? false : concurrent;
+    return (uint8_t)(caller.concurrent * 2 + called);
+}
+
+static void begin_call(struct cases *c, struct case_thread *t, uint32_t context, int64_t now)
+{
+    uint32_t scope = scope_of(c, t, context);
+    struct caller caller = innermost(c, t);
+    bool inside = caller.scope;
+    t->frames = grow(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
+    struct case_frame *f = &t->frames[t->depth++];
+    *f = (struct case_frame){.scope = scope, .began_ns = now};
+    look_whether_it_runs(c, t);
+    if (!scope || c->waits[scope])
+        return;
+    f->concurrent = c->running > 1;
+    f->outermost = !t->open[scope]++;
+    enter(c, f, sums_of(c, 0, scope, f->concurrent));
+    caller = inside ? caller : t->maker_was;
+    if (!caller.scope)
+        return;
+    uint8_t is = case_of(caller, f->concurrent, inside);
+    enter(c, f, sums_of(c, caller.scope, 0, is));
+    enter(c, f, sums_of(c, caller.scope, scope, is));
+}
+
+static void end_call(struct cases *c, struct case_thread *t, int64_t now)
+{
+    if (!t->depth)
+        return;
+    struct case_frame *f = &t->frames[--t->depth];
+    leave(c, f, now);
+    if (f->count)
+        t->open[f->scope]--;
+    look_whether_it_runs(c, t);
+}
+
+/* ---- one after the other ---- */
+
+static void fetch(struct case_thread *t) { t->done = !entries_next(&t->walk, &t->next); }
+
+static struct case_thread *earliest(const struct cases *c)
+{
+    struct case_thread *first = NULL;
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        struct case_thread *t = &c->threads[i];
+        if (!t->done && (!first || t->next.entry.time_ns < first->next.entry.time_ns))
+            first = t;
+    }
+    return first;
+}
+
+/* Before the maker goes on. */
+static void make_threads(struct cases *c, const struct case_thread *maker, int64_t now)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        struct case_thread *t = &c->threads[i];
+        if (t->was_made || t->maker >= c->thread_count || &c->threads[t->maker] != maker ||
+            t->made_ns >= now)
+            continue;
+        t->maker_was = innermost(c, maker);
+        t->was_made = true;
+    }
+}
+
+/* A thread may begin before its maker does anything else. */
+static void was_made(struct cases *c, struct case_thread *t)
+{
+    if (t->was_made || t->maker >= c->thread_count)
+        return;
+    t->maker_was = innermost(c, &c->threads[t->maker]);
+    t->was_made = true;
+}
+
+static void end(struct cases *c)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        last = c->threads[i].walk.last_ns > last ? c->threads[i].walk.last_ns : last;
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        while (c->threads[i].depth)
+            end_call(c, &c->threads[i], (int64_t)last);
+}
+
+bool cases_go_on(struct cases *c, uint64_t *budget)
+{
+    struct case_thread *t;
+    for (uint32_t i = 0; !c->begun && i < c->thread_count; i++)
+        fetch(&c->threads[i]);
+    c->begun = true;
+    while ((t = earliest(c)) != NULL) {
+        struct entry e = t->next.entry;
+        if (!*budget)
+            return false;
+        --*budget;
+        make_threads(c, t, (int64_t)e.time_ns);
+        was_made(c, t);
+        fetch(t); /* whether there is more */
+        if (e.is == ENTRY_BEGINS)
+            begin_call(c, t, e.context, (int64_t)e.time_ns);
+        else if (e.is == ENTRY_ENDED && e.context)
+            end_call(c, t, (int64_t)e.time_ns);
+    }
+    end(c);
+    return true;
+}
+
+void cases_free(struct cases *c)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++) {
+        entries_walk_end(&c->threads[i].walk);
+        free(c->threads[i].frames);
+        free(c->threads[i].open);
+    }
+    free(c->threads);
+    free(c->items);
+    map_free(&c->index);
+    *c = (struct cases){0};
+}

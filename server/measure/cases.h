@@ -1,0 +1,53 @@
+/* Sequential or concurrent: in which state functions were called, by callers that had been called in which (Malony,
+ * cprof, 1987): S-S, S-C, C-S, C-C, with how often, how long by
+ * threads and how long by the clock.  One sweep over when the calls of all threads began and ended: exact.
+ *
+ * A call is concurrent (C) if, as it begins, more than one thread is between its first call and its last and does not wait;
+ * else sequential (S).
+ *
+ * An arc of a caller that was sequential is S-S or S-C as the call is.  Of a caller that was concurrent itself, what it calls
+ * on its own thread is no more concurrent than it is: C-S; C-C is what a thread that it made begins with.  What a thread
+ * begins with is called by whoever made the thread, from the innermost call that he was in.  Times are ns. */
+#ifndef SERVER_MEASURE_CASES_H
+#define SERVER_MEASURE_CASES_H
+
+#include "server/measure/entries.h"
+
+#define CASES 4u /* state of the caller * 2 + how it is called; 1 is C */
+
+struct case_sums {
+    uint32_t from,
+        to; /* scopes; from 0: of `to`, whoever called it; to 0: of all that `from` called */
+    uint8_t is; /* its case; with from 0 its state, 0 or 1 */
+    uint64_t calls;
+    int64_t
+        thread_ns; /* over all threads, of calls that are the outermost of their function there */
+    int64_t elapsed_ns; /* while any thread was in one of them */
+    uint32_t open;
+    int64_t since_ns;
+};
+
+/* Zero-initialised, with these set: */
+struct cases {
+    uint32_t scopes; /* all are below */
+    const bool *waits; /* by scope: it is no call but waiting, or no one scope */
+    /* the answer: */
+    struct case_sums *items;
+    size_t count, room;
+    /* its own: */
+    struct map index;
+    struct case_thread *threads;
+    uint32_t thread_count, running;
+    bool begun;
+};
+
+#define CASES_NOBODY UINT32_MAX
+/* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What is given stays until
+ * the end. */
+void cases_add(struct cases *c, const struct entries_thread *thread, const uint32_t *scope_of,
+               size_t context_count, uint32_t maker, int64_t made_ns);
+/* About `budget` entries more; true: that was all. */
+bool cases_go_on(struct cases *c, uint64_t *budget);
+void cases_free(struct cases *c);
+
+#endif
