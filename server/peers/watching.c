@@ -137,6 +137,8 @@ static void sample(struct peer *peer, uint64_t now)
     struct sampled_thread *threads = threads_of(peer, &count);
     look_whether_wanted(peer);
     taker_leave(peer->server->taker);
+    for (size_t i = 0; peer->watch->switches && i < count; i++)
+        switches_thread(peer->watch->switches, threads[i].tid, threads[i].code);
     sampler_take(peer->watch->sampler, now, threads, count, bodies);
     if (bodies[0].size || bodies[1].size) {
         taker_enter(peer->server->taker);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
-#define HELD_NS 50000000u /* so long a record waits until its thread is known */
+#define HELD_NS 100000000u /* so long a record waits until its thread is known */
 #define TOLD_MOST 100000u /* in one body */
 
 struct seen {
