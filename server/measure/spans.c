@@ -118,8 +118,7 @@ void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, 
     if (s && at_ns < s->at_ns)
         return;
     if (!s || at_ns > s->at_ns) {
-        struct sample next = s ? *s : (struct sample){0};
-        next.at_ns = at_ns;
+        struct sample next = {at_ns, s ? s->ran_ns : 0, s ? s->ready_ns : 0};
         t->samples = grow(t->samples, &t->sample_room, t->sample_count + 1, sizeof *t->samples);
         s = &t->samples[t->sample_count++];
         *s = next;

@@ -12,11 +12,19 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#define DOOR_NS 100000000u /* who takes from queues is disturbed no more often */
+#define USAGES_HELD 32u
+
 struct watch {
     struct sampler *sampler;
     struct switches *switches; /* NULL: nobody tells them */
     bool same_numbers; /* it has the numbers of processes and threads that we have */
     bool wanted; /* its queues were told so */
+    struct sampled_thread *threads; /* as they were when the door was entered last */
+    size_t thread_count;
+    struct out usage[USAGES_HELD], switched; /* not told yet */
+    size_t usage_count;
+    uint64_t due_ns; /* the door is entered again */
 };
 
 static uint64_t now_ns(void)
@@ -101,6 +109,7 @@ void watching_queue(const struct peer *peer)
     want_usage(peer->program->queues, peer->watch->wanted);
     if (peer->watch->switches)
         switches_thread(peer->watch->switches, (pid_t)queue->head->tid, queue->head->thread);
+    peer->watch->due_ns = 0;
 }
 
 /* In the door. */
@@ -115,47 +124,68 @@ static void tell(struct peer *peer, unsigned kind, const struct out *body)
                     1, false);
 }
 
-static void look_at_switches(struct peer *peer, bool all)
+/* Tells what was held back, and learns what threads there are now. */
+static void enter_door(struct peer *peer, uint64_t now)
 {
-    struct out body = {0};
-    if (!peer->watch->switches)
-        return;
-    switches_read(peer->watch->switches, all, &body);
-    if (body.size) {
-        taker_enter(peer->server->taker);
-        tell(peer, CHUNK_SWITCHES, &body);
-        taker_leave(peer->server->taker);
-    }
-    out_free(&body);
+    struct watch *w = peer->watch;
+    taker_enter(peer->server->taker);
+    for (size_t i = 0; i < w->usage_count; i++)
+        tell(peer, MESSAGE_USAGE, &w->usage[i]);
+    tell(peer, CHUNK_SWITCHES, &w->switched);
+    free(w->threads);
+    w->threads = threads_of(peer, &w->thread_count);
+    look_whether_wanted(peer);
+    taker_leave(peer->server->taker);
+    for (size_t i = 0; i < w->usage_count; i++)
+        out_free(&w->usage[i]);
+    out_free(&w->switched);
+    w->switched = (struct out){0};
+    w->usage_count = 0;
+    w->due_ns = now + DOOR_NS;
+    for (size_t i = 0; w->switches && i < w->thread_count; i++)
+        switches_thread(w->switches, w->threads[i].tid, w->threads[i].code);
 }
 
 static void sample(struct peer *peer, uint64_t now)
 {
-    struct out bodies[SAMPLER_BODIES] = {0};
-    size_t count;
-    taker_enter(peer->server->taker);
-    struct sampled_thread *threads = threads_of(peer, &count);
-    look_whether_wanted(peer);
-    taker_leave(peer->server->taker);
-    sampler_take(peer->watch->sampler, now, threads, count, bodies);
-    taker_enter(peer->server->taker);
-    for (unsigned i = 0; i < SAMPLER_BODIES; i++)
-        tell(peer, MESSAGE_USAGE, &bodies[i]);
-    taker_leave(peer->server->taker);
-    for (unsigned i = 0; i < SAMPLER_BODIES; i++)
-        out_free(&bodies[i]);
-    free(threads);
+    struct watch *w = peer->watch;
+    struct out *bodies = &w->usage[w->usage_count];
+    memset(bodies, 0, SAMPLER_BODIES * sizeof *bodies);
+    sampler_take(w->sampler, now, w->threads, w->thread_count, bodies);
+    w->usage_count += SAMPLER_BODIES;
+}
+
+static void look(struct peer *peer, uint64_t now)
+{
+    struct watch *w = peer->watch;
+    if (w->switches)
+        switches_look(w->switches);
+    if (now >= w->due_ns || w->usage_count + SAMPLER_BODIES > USAGES_HELD) {
+        if (w->switches)
+            switches_read(w->switches, false, &w->switched);
+        enter_door(peer, now);
+    }
+    if (sampler_due(w->sampler, now))
+        sample(peer, now);
+}
+
+/* All that there is to tell. */
+static void look_last(struct peer *peer)
+{
+    struct watch *w = peer->watch;
+    enter_door(peer, now_ns());
+    sample(peer, now_ns());
+    if (w->switches)
+        switches_read(w->switches, true, &w->switched);
+    enter_door(peer, now_ns());
 }
 
 void watching_go_on(struct server *server)
 {
     uint64_t now = now_ns();
     for (struct peer *peer = server->peers; peer; peer = peer->next)
-        if (peer->watch && peer->program && !peer->closed && !peer->ending) {
-            look_at_switches(peer, false);
-            if (sampler_due(peer->watch->sampler, now))
-                sample(peer, now);
-        }
+        if (peer->watch && peer->program && !peer->closed && !peer->ending)
+            look(peer, now);
 }
 
 void watching_end(struct peer *peer)
@@ -163,9 +193,8 @@ void watching_end(struct peer *peer)
     if (!peer->watch)
         return;
     if (peer->program)
-        sample(peer, now_ns());
-    if (peer->program)
-        look_at_switches(peer, true);
+        look_last(peer);
+    free(peer->watch->threads);
     switches_free(peer->watch->switches);
     sampler_free(peer->watch->sampler);
     free(peer->watch);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
-#define HELD_NS 50000000u /* so long a record waits until its thread is known */
+#define HELD_NS 100000000u /* so long a record waits until its thread is known */
 #define TOLD_MOST 100000u /* in one body */
 
 struct seen {
@@ -232,11 +232,16 @@ static void put_seen(struct switches *s, size_t count, struct out *body)
     s->lost = 0;
 }
 
+void switches_look(struct switches *s)
+{
+    for (int i = 0; i < s->count; i++)
+        read_ring(s, &s->rings[i]);
+}
+
 void switches_read(struct switches *s, bool all, struct out *body)
 {
     uint64_t now = now_ns();
-    for (int i = 0; i < s->count; i++)
-        read_ring(s, &s->rings[i]);
+    switches_look(s);
     if (s->seen_count)
         qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
     size_t told = ripe(s, all ? UINT64_MAX : now - HELD_NS);

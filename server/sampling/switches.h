@@ -21,6 +21,8 @@ void switches_free(struct switches *switches); /* of NULL nothing */
 /* A thread of its number in the system is what has this code: its own line's. */
 void switches_thread(struct switches *switches, pid_t tid, uint32_t code);
 
+/* Takes what came out of the kernel's hands, which hold some thousand; often. */
+void switches_look(struct switches *switches);
 /* Appends the body of a SWITCHES (wire/switched.h) with what came, or nothing.  A little is held back, so that threads
  * are known by then; all: nothing is. */
 void switches_read(struct switches *switches, bool all, struct out *body);

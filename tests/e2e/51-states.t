@@ -149,7 +149,7 @@ for kind in gantt transitions overview; do
 done
 poet states "$run" --chart gantt -o again.pdf
 check "the same bytes again" cmp gantt.pdf again.pdf
-like "it has a legend" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "start, terminate ready running blocked"
+like "it has a legend" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "start, terminate ready running (system )?blocked"
 is "a row each" "$(pdftotext gantt.pdf - | grep -c '^T:')" 6
 like "and its colours in words" "$(pdftotext -layout gantt.pdf - | tr -s ' ')" "before it began, after it ended between"
 check "in grey" poet states "$run" --chart transitions --grey -o grey.png

@@ -185,7 +185,7 @@ is "each once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
 POET_WAIT_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
 until_true finished big.poet
-poet states big.poet --from 0ns --json >states.out # (of a range, by the order alone)
+poet states big.poet --source order --json >states.out
 spells() { perl -ne 's/"(?:ready|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
 check "it has more than 2^20 spells" test "$(spells)" -gt 1048576
 poet states big.poet --chart overview >chart.out
@@ -235,7 +235,7 @@ bands near
 quit
 E
 timeout 100 poet view turns.poet --script script >log 2>&1
-poet states turns.poet --from 0ns --json >states.out
+poet states turns.poet --json >states.out
 cat >bands.pl <<'P'
 my (%of, $bad, $seen);
 open my $f, "<", "states.out" or die;
@@ -249,8 +249,8 @@ while (<$f>) {
     my ($thread, %px) = /^row \d+ (T:\S+)/ or next;
     $px{$1} = $2 while / (\w+) ([\d.]+)/g;
     my $all = 0;
-    $all += $px{$_} for qw(start ready running blocked terminate unknown);
-    for (qw(start ready running blocked terminate)) {
+    $all += $px{$_} for qw(start ready running blocked system terminate unknown);
+    for (qw(start ready running blocked system terminate)) {
         my $is = $of{$thread}{$_} / $of{$thread}{life};
         $bad .= "$thread: $_ has $px{$_} of $all pixels, not $is\n" if abs($px{$_} / $all - $is) > 0.02;
     }
