@@ -40,6 +40,8 @@ struct making {
     const struct tables *tables;
     struct subject *subject;
     const struct of *of;
+    const uint32_t *lines;
+    uint32_t line_count;
     struct shown_curves told;
     struct curves curves;
     char **owners; /* whose the lines are, each once */
@@ -71,24 +73,21 @@ static bool ask_with(struct making *m, struct curve_request *r)
 static int ask(struct making *m, uint32_t pixels)
 {
     const struct tables *o = m->tables;
-    struct table_request lines = {0};
     char none[] = "";
     struct curve_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
-    bool named = !o->lines || tables_name_lines(o, &lines, m->subject);
-    int status = !named ? EXIT_USAGE : ask_with(m, &r) ? EXIT_DONE : EXIT_FAILED;
+    int status = ask_with(m, &r) ? EXIT_DONE : EXIT_FAILED;
     if (status == EXIT_DONE) {
         r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
         r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
         r.pixels = pixels;
         r.threads = o->lines || (o->by && strcmp(o->by, "thread") == 0);
-        r.lines = lines.lines;
-        r.line_count = lines.line_count;
+        r.lines = (uint32_t *)(uintptr_t)m->lines;
+        r.line_count = m->line_count;
         status = r.from >= r.to
                      ? command_usage(o->command, "--from is not before --to: the range is empty")
                  : ask_with(m, &r) ? EXIT_DONE
                                    : EXIT_FAILED;
     }
-    table_request_free(&lines);
     return status;
 }
 
@@ -280,9 +279,14 @@ static int write_curves(struct making *m)
     return text ? write_text(m) : write_picture(m);
 }
 
-int curvechart_write(const struct tables *o, struct subject *subject, const char *what)
+int curvechart_write(const struct tables *o, struct subject *subject, const char *what,
+                     const uint32_t *lines, uint32_t line_count)
 {
-    struct making m = {.tables = o, .subject = subject, .of = of_what(what)};
+    struct making m = {.tables = o,
+                       .subject = subject,
+                       .of = of_what(what),
+                       .lines = lines,
+                       .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
         return command_usage(o->command, "--chart %s: curves", o->chart);
     int status = write_curves(&m);

@@ -5,7 +5,8 @@
 #include "clients/poet/tables.h"
 
 bool curvechart_of(const char *what); /* are there curves of this preset? */
-/* An exit status, with complaints. */
-int curvechart_write(const struct tables *tables, struct subject *subject, const char *what);
+/* Of these lines alone, if there are any (what --lines said); an exit status, with complaints. */
+int curvechart_write(const struct tables *tables, struct subject *subject, const char *what,
+                     const uint32_t *lines, uint32_t line_count);
 
 #endif

@@ -439,6 +439,16 @@ static int run_graph(const struct tables *o, struct subject *subject)
     return status;
 }
 
+static int run_curves(const struct tables *o, struct subject *subject, const char *what)
+{
+    struct table_request named = {0};
+    int status = EXIT_USAGE;
+    if (!o->lines || tables_name_lines(o, &named, subject))
+        status = curvechart_write(o, subject, what, named.lines, named.line_count);
+    table_request_free(&named);
+    return status;
+}
+
 /* Which tables have any. */
 static bool has_charts(const char *what)
 {
@@ -464,7 +474,7 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
     if (o->chart && count == 1 && curvechart_of(sections->what))
-        return curvechart_write(o, subject, sections->what);
+        return run_curves(o, subject, sections->what);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
         return command_usage(o->command,
                              "--chart: there are charts of poet states, waits and path, icicles of "

@@ -9,6 +9,7 @@
 #include "wire/region.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 

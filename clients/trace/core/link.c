@@ -6,16 +6,17 @@
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
+#include "clients/trace/core/filter.h"
 #include "clients/trace/core/grow.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/thread.h"
-#include "clients/trace/core/usage.h"
 #include "clients/trace/measure/region.h"
 #include "wire/limits.h"
 #include "wire/message.h"
+#include "wire/region.h"
 #include "wire/slot.h"
 #include "wire/told.h"
 
@@ -247,7 +248,8 @@ static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
     t->queue->slots = slots;
     t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
-    atomic_store(&t->queue->wanted, wanted_first() | usage_first());
+    /* Who ends before the server has looked at it says what it used, too. */
+    atomic_store(&t->queue->wanted, wanted_first() | (filter_none() ? WANTED_USAGE : 0));
 }
 
 static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)

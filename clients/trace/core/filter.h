@@ -1,0 +1,13 @@
+/* Whether system calls were filtered when the program began: by whoever started it. */
+#ifndef CLIENTS_TRACE_CORE_FILTER_H
+#define CLIENTS_TRACE_CORE_FILTER_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* The kernel said that they were not, when this was asked first. */
+bool filter_none(void);
+
+#pragma GCC visibility pop
+#endif
