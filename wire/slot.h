@@ -16,6 +16,7 @@
 
 #include "wire/event.h"
 #include "wire/limits.h"
+#include "wire/measured.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -38,6 +39,7 @@
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_STREAM                                                                                \
     0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
+#define SLOT_MEASURED 0x0400u /* the payload begins with what was measured (wire/measured.h) */
 #define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
 /* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
  * told; 0 none. */
@@ -89,6 +91,18 @@ static inline size_t slots_next(const struct slot *slots, size_t count)
 {
     uint64_t size = count ? 1 + slot_follow(slots->payload_bytes) : 0;
     return size <= count && size && slots->payload_bytes <= LIMIT_PAYLOAD_BYTES ? (size_t)size : 0;
+}
+
+/* How many bytes of its payload are these; SIZE_MAX: that cannot be. */
+static inline size_t measured_bytes(const struct slot *slot)
+{
+    const struct measured_head *head = (const void *)(slot + 1);
+    if (!(slot->flags & SLOT_MEASURED) || slot->shape == SHAPE_CONTROL)
+        return 0;
+    if (slot->payload_bytes < sizeof *head || head->count > MEASURED_AT_ONCE)
+        return SIZE_MAX;
+    size_t bytes = sizeof *head + head->count * sizeof(struct measured_step);
+    return bytes <= slot->payload_bytes ? bytes : SIZE_MAX;
 }
 
 /* The shared queue of one thread: a page with this head, then `slots` slots.

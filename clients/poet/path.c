@@ -86,7 +86,8 @@ static bool step_is(const struct table_names *names, const struct shown_table *t
     const struct table_cell *cell = &table_cells(t, row)[column];
     if (cell->is != CELL_STEP)
         return false;
-    if (placed_is(names, cell->between.from, name) || placed_is(names, cell->between.to, name))
+    if (placed_is(names, cell->between.from, name) ||
+        (cell->step != CELL_STEP_CALLS && placed_is(names, cell->between.to, name)))
         return true;
     char *all = table_say(names, &t->columns[column], cell);
     bool is = fnmatch(name, all, 0) == 0;

@@ -49,7 +49,12 @@ static char *say_step(const struct table_names *names, const struct table_cell *
                                                   [CELL_STEP_TIMER] = "until its time at",
                                                   [CELL_STEP_UNKNOWN] = "unexplained at"};
     char *from = table_say_place(names, cell->between.from, "its begin"), *said;
-    if (cell->step == CELL_STEP_CODE) {
+    if (cell->step == CELL_STEP_CALLS) {
+        struct table_place to = cell->between.to;
+        said = to.address ? memory_printed("%s, after %s", from,
+                                           sites_call(names->sites, to.process, to.address).place)
+                          : memory_copied(from);
+    } else if (cell->step == CELL_STEP_CODE) {
         char *to = table_say_place(names, cell->between.to, "its end");
         said = memory_printed("%s to %s", from, to);
         free(to);

@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/measure/follow.h"
 #include "server/run/clocks.h"
+#include "server/run/did.h"
 #include "server/run/places.h"
 #include "server/run/times.h"
 
@@ -178,6 +179,47 @@ static uint32_t place_of(const void *context, uint32_t site)
     return places_of(m->run, site);
 }
 
+/* ---- what threads did ---- */
+
+static struct step step_of(const struct run *run, uint32_t thread, uint32_t step)
+{
+    uint32_t path = step == MEASURED_REST ? DID_NO_PATH : did_path_of(run, thread, step / 2);
+    if (path == DID_NO_PATH || (step & 1 && !path))
+        return (struct step){.is = STEP_CODE};
+    if (!(step & 1))
+        return (struct step){.from = path, .is = STEP_CALLS};
+    return (struct step){.from = did_path(run, path)->parent, .to = path, .is = STEP_CALLS};
+}
+
+static bool is_told_of(const struct did_span *span, const struct event *e)
+{
+    return span->time_ns == e->time_ns &&
+           (span->at.line != e->line || span->at.number == e->number);
+}
+
+static int did_of(const void *context, struct doing *doing, const struct event *e,
+                  struct did_piece *pieces)
+{
+    const struct run *run = ((const struct measured *)context)->run;
+    size_t count;
+    const struct did_span *spans = did_spans(run, e->thread, &count);
+    for (; doing->next < count && spans[doing->next].time_ns < e->time_ns; doing->next++)
+        doing->known = false; /* its record is not in the order */
+    if (doing->next >= count || !is_told_of(&spans[doing->next], e))
+        return -1;
+    const struct did_span *span = &spans[doing->next++];
+    const struct measured_step *steps = did_steps(run, e->thread) + span->first;
+    if (!(span->what & MEASURED_STEPS))
+        return -1;
+    for (uint16_t i = 0; i < span->count; i++)
+        pieces[i] =
+            (struct did_piece){step_of(run, e->thread, steps[i].step), (int64_t)steps[i].ticks};
+    doing->known = span->count && pieces[span->count - 1].step.is == STEP_CALLS;
+    if (doing->known)
+        doing->step = pieces[span->count - 1].step;
+    return span->count;
+}
+
 /* ---- kept with the run ---- */
 
 static void forget(struct measured *m)
@@ -209,7 +251,8 @@ static void begin(struct measured *m, const struct run *run, uint64_t again)
                                            .order = run->order,
                                            .time = time_of,
                                            .meaning = meaning_of,
-                                           .place = place_of},
+                                           .place = place_of,
+                                           .did = did_of},
                            m->first, m->end);
 }
 

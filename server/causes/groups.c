@@ -54,7 +54,8 @@ static uint32_t place_of(struct groups *g, const struct segment *segment)
 {
     const struct interval *did = before(g, segment->thread, segment->to_ns);
     bool known = did && did->is == INTERVAL_RUNS && did->step;
-    return known ? steps_at(&g->why->paths.all->steps, did->step).to : 0;
+    struct step step = known ? steps_at(&g->why->paths.all->steps, did->step) : (struct step){0};
+    return step.is == STEP_CALLS ? did->of : step.to;
 }
 
 static void look_at_segment(struct look *look, uint32_t i)

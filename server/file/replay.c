@@ -121,6 +121,10 @@ static void play_message(struct player *player, struct chunk chunk)
         play_slots(player, session, chunk);
     else if (chunk.kind == CHUNK_SUMS)
         play_sums(player, session, chunk, stale);
+    else if (chunk.kind == CHUNK_STEPS && !session_did(session, chunk.data, chunk.size))
+        player->trouble = "steps that cannot be";
+    else if (chunk.kind == CHUNK_STEPS)
+        return;
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

@@ -84,4 +84,8 @@ uint32_t session_line(const struct session *session, uint32_t code); /* 0: not a
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */
 bool announce_take(struct session *session, unsigned type, struct in *in, uint32_t thread);
 
+/* What a record's payload tells that was measured (did.c). */
+void session_measured(struct session *session, uint32_t thread, const struct slot *slot,
+                      struct ref at);
+
 #endif

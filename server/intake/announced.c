@@ -64,7 +64,10 @@ static bool has_control(const struct session *session, const struct slot *slot,
 static bool has_partners(const struct session *session, const struct slot *slot,
                          struct missing_code *missing)
 {
-    struct in in = in_from(slot + 1, slot->payload_bytes);
+    size_t measured = measured_bytes(slot);
+    if (measured == SIZE_MAX)
+        return true; /* it is refused */
+    struct in in = in_from((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
     while (in_left(&in) >= 16) {
         if (!has_line(session, get_u32(&in), missing))
             return false;

@@ -4,6 +4,8 @@
 
 #include "memory/memory.h"
 #include "wire/limits.h"
+#include "wire/measured.h"
+#include "wire/sums.h"
 #include "wire/message.h"
 
 #include <fcntl.h>
@@ -133,6 +135,25 @@ static size_t next_record(struct copying *c)
     return slots_next(c->to + c->walked, c->count - c->walked);
 }
 
+/* What steps took, so that their sum is right. */
+static void note_steps(struct copying *c, struct slot *slot)
+{
+    copy_up_to(c, c->walked + 1 + slot_follow(slot->payload_bytes));
+    struct measured_step *steps = (void *)((char *)(slot + 1) + sizeof(struct measured_head));
+    size_t bytes = measured_bytes(slot), count = 0;
+    if (bytes != SIZE_MAX)
+        count = (bytes - sizeof(struct measured_head)) / sizeof *steps;
+    double rate = ticks_rate(c->ticks), ticks = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        ticks += (double)steps[i].ticks;
+        double ns = ticks * rate + .5;
+        uint64_t now = ns < (double)SUMS_TIME_MOST ? (uint64_t)ns : SUMS_TIME_MOST;
+        steps[i].ticks = now - before;
+        before = now;
+    }
+}
+
 static void note(struct copying *c, struct slot *slot)
 {
     if (slot->shape == SHAPE_CONTROL) {
@@ -141,6 +162,8 @@ static void note(struct copying *c, struct slot *slot)
         if (!ticks_holds(&c->span, slot->time_ns))
             c->span = ticks_span(c->ticks, slot->time_ns);
         slot->time_ns = ticks_within(&c->span, slot->time_ns);
+        if (slot->flags & SLOT_MEASURED)
+            note_steps(c, slot);
     }
 }
 

@@ -134,10 +134,17 @@ static void accept_compound(struct session *session, struct thread_state *state,
     }
 }
 
+/* What follows a record, behind what was measured. */
+static struct in payload_of(const struct slot *slot)
+{
+    size_t measured = measured_bytes(slot);
+    return in_from((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
+}
+
 static bool read_partners(const struct session *session, const struct slot *slot, struct ref *refs,
                           size_t *count)
 {
-    struct in in = in_from(slot + 1, slot->payload_bytes);
+    struct in in = payload_of(slot);
     while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
         uint32_t line = session_line(session, get_u32(&in));
         get_u32(&in);
@@ -151,7 +158,7 @@ static bool read_partners(const struct session *session, const struct slot *slot
 /* The second halves of all its keys, on line 0. */
 static struct ref *keys_of(const struct slot *slot, size_t *count)
 {
-    struct in in = in_from(slot + 1, slot->payload_bytes);
+    struct in in = payload_of(slot);
     struct ref *keys = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *keys);
     keys[(*count)++] = (struct ref){0, slot->number_b};
     while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
@@ -217,7 +224,9 @@ static bool accept_single(struct session *session, struct thread_state *state,
 
 static void add_payload_text(struct session *session, const struct slot *slot, struct ref at)
 {
-    char *text = text_readable((const char *)(slot + 1), slot->payload_bytes, true);
+    size_t measured = measured_bytes(slot);
+    char *text =
+        text_readable((const char *)(slot + 1) + measured, slot->payload_bytes - measured, true);
     if (text)
         run_add_text(session->run, at, text);
     free(text);
@@ -245,6 +254,12 @@ static bool accept_record(struct session *session, struct thread_state *state, u
         *error = "a slot gives a reason that is not known";
         return false;
     }
+    if (measured_bytes(slot) == SIZE_MAX) {
+        *error = "a slot measured what cannot be";
+        return false;
+    }
+    if (slot->flags & SLOT_MEASURED && !session->stale)
+        session_measured(session, thread, slot, base.at);
     if (slot->flags & SLOT_TEXT && !session->stale)
         add_payload_text(session, slot, base.at);
     if (slot->shape >= SHAPE_COMPOUND) {

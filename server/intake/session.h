@@ -37,6 +37,8 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 bool session_sums(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                   const char **error);
 /* Before it ends: what it announced names what its threads measured. */
+/* Takes the body of a STEPS, which was kept of a record; false: it cannot be. */
+bool session_did(struct session *session, const uint8_t *body, size_t size);
 void session_name_sums(const struct session *session);
 /* Takes slots of the thread whose own line has code `thread`. */
 bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,

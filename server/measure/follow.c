@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+/* How far what steps took may be off, as a part of all: by their clock; and where it cannot be of that time. */
+#define DID_ERROR 10000
+#define DID_FAR 100
 #define ABOUT_KEPT 4u /* of what may have let somebody go on, about one line */
 
 struct acting { /* a thread, and its last event */
@@ -16,6 +19,7 @@ struct acting { /* a thread, and its last event */
     uint32_t line, about, type, place;
     const struct meaning *meaning;
     bool begun, ended;
+    struct doing doing;
 };
 
 struct member { /* of a point */
@@ -49,6 +53,10 @@ struct follow {
     size_t arrival_count, arrival_room;
     struct segment *segments;
     struct events events;
+    struct did_piece *did; /* of the event that is taken */
+    int did_count; /* -1: it tells nothing */
+    struct step did_step; /* in which its thread was after the event before, */
+    bool did_went_on; /* if that is known */
     uint64_t *unreceived; /* positions of sends of which that would explain a wait */
     size_t unreceived_count, unreceived_room;
 };
@@ -65,6 +73,7 @@ struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end)
         f->before.lines = order_lines(teller.order);
         f->before.last = memory_zeroed(f->before.lines, sizeof *f->before.last);
     }
+    f->did = memory_zeroed(DID_MOST, sizeof *f->did);
     f->segments = memory_zeroed(RELEASE_SEGMENTS, sizeof *f->segments);
     events_begin(&f->events, teller.order);
     return f;
@@ -83,6 +92,7 @@ static void empty(struct follow *f)
     free(f->members);
     free(f->arrivals);
     free(f->segments);
+    free(f->did);
     events_free(&f->events);
     free(f->unreceived);
 }
@@ -189,11 +199,41 @@ static void wait_ended(struct follow *f, const struct acting *t, const struct me
                      code(f, t->place, 0, rest, t->meaning->category));
 }
 
+/* What is told of it goes to the event's time; what is not, is the code between the two. */
+static void ran_pieces(struct follow *f, const struct acting *t, const struct member *m,
+                       uint32_t place, uint32_t otherwise)
+{
+    int64_t all_ns = m->ns - t->ns, told_ns = 0, most_ns = f->did_count ? all_ns : 0, by_ns = 0;
+    for (int i = 0; i < f->did_count; i++)
+        told_ns += f->did[i].ns;
+    if (told_ns < all_ns - all_ns / DID_ERROR - 2)
+        most_ns = told_ns; /* the rest comes first */
+    else if (told_ns > all_ns + all_ns / DID_FAR + 1000)
+        most_ns = 0;
+    intervals_ran(&f->intervals, m->event.thread, otherwise, m->ns - most_ns, m->position);
+    for (int i = 0; i < f->did_count && most_ns; i++) {
+        const struct did_piece *piece = &f->did[i];
+        uint32_t step =
+            piece->step.is == STEP_CALLS ? steps_code(&f->intervals.steps, piece->step) : otherwise;
+        by_ns += piece->ns;
+        int64_t to_ns = told_ns ? (int64_t)((long double)by_ns * most_ns / told_ns + .5L) : 0;
+        intervals_did(&f->intervals, m->event.thread, step, m->ns - most_ns + to_ns, m->position,
+                      place);
+    }
+    intervals_ran(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
+}
+
 static void ran(struct follow *f, const struct acting *t, const struct member *m, uint32_t place)
 {
     uint32_t from = m->event.after_gap ? 0 : t->place; /* what it did in between is not known */
-    intervals_ran(&f->intervals, m->event.thread, code(f, from, place, STEP_CODE, 0), m->ns,
-                  m->position);
+    uint32_t otherwise = code(f, from, place, STEP_CODE, 0);
+    if (f->did_count >= 0 && !m->event.after_gap)
+        ran_pieces(f, t, m, place, otherwise);
+    else if (f->did_went_on && !m->event.after_gap)
+        intervals_did(&f->intervals, m->event.thread, steps_code(&f->intervals.steps, f->did_step),
+                      m->ns, m->position, place);
+    else
+        intervals_ran(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
 static void remember(struct acting *t, const struct member *m, uint32_t place)
@@ -208,10 +248,20 @@ static void remember(struct acting *t, const struct member *m, uint32_t place)
     t->begun = true;
 }
 
+/* What its record tells of the steps before it; where it tells nothing, the thread went on as it was. */
+static void learn_did(struct follow *f, struct acting *t, const struct member *m)
+{
+    f->did_went_on = t->doing.known;
+    f->did_step = t->doing.step;
+    f->did_count =
+        f->teller.did ? f->teller.did(f->teller.context, &t->doing, &m->event, f->did) : -1;
+}
+
 /* From its thread's event before to this one.  What a signal interrupts goes on. */
 static void advance(struct follow *f, struct member *m)
 {
     struct acting *t = acting(f, m->event.thread);
+    learn_did(f, t, m);
     if (t->begun && t->meaning->waits && m->meaning->interrupts)
         return;
     uint32_t place = f->teller.place(f->teller.context, m->event.site);

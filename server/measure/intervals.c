@@ -93,6 +93,17 @@ void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t 
         (struct interval){.to_ns = to_ns, .position = position, .step = step, .is = INTERVAL_RUNS});
 }
 
+void intervals_did(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
+                   uint64_t position, uint32_t place)
+{
+    add(all, course(all, line),
+        (struct interval){.to_ns = to_ns,
+                          .position = position,
+                          .step = step,
+                          .of = place & 0x1fffffff,
+                          .is = INTERVAL_RUNS});
+}
+
 static enum interval_is rest_of(const struct wait *wait, uint32_t count)
 {
     return count                       ? INTERVAL_LATENCY

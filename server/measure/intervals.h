@@ -70,7 +70,8 @@ struct interval {
     uint64_t position; /* of the event at its end; within a wait the release */
     uint32_t step; /* what it did (steps.h); 0 in a segment */
     uint32_t of : 29,
-        is : 3; /* an enum interval_is; of: a segment's index, else the wait's, or 0 */
+        is : 3; /* an enum interval_is; of: a segment's index, else the wait's; of a step of calls the
+                 * place where all of these end, each with the same position; else 0 */
 };
 
 /* One thread's life and course. */
@@ -127,6 +128,9 @@ void intervals_closed(struct intervals *all, uint32_t line, int64_t at_ns, uint6
 /* It ran the step until its event at a time, no earlier than its last one (else: at that). */
 void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
                    uint64_t position);
+/* A part of what it ran until that event, at that place: a step of calls. */
+void intervals_did(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
+                   uint64_t position, uint32_t place);
 /* It waited: the segments' ends lie within the wait and do not fall; their `wait` is set here.  latency, or what a
  * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
 uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,

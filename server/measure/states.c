@@ -126,7 +126,7 @@ static void visit_interval(struct walk *w, size_t i)
         visit_wait(w, item, spell);
         return;
     }
-    spell.place = item->step ? steps_at(&w->all->steps, item->step).from : 0;
+    spell.place = item->step ? step_place(steps_at(&w->all->steps, item->step)) : 0;
     go_on(w, spell, 0);
 }
 

@@ -14,15 +14,17 @@ enum step_is {
     STEP_LATENCY, /* from the release of a wait at `from` until its thread went on */
     STEP_TIMER,   /* a wait at `from` that only the clock could end */
     STEP_UNKNOWN, /* a wait at `from` that nothing recorded explains */
+    STEP_CALLS,   /* within a path of calls: from, as a number of the run; 0: the thread itself */
     STEP_KINDS
 };
 
 #define STEPS_OF_LATE 256u
 
 struct step {
-    uint32_t from, to; /* places; 0: none is known, or the thread's begin or end */
-    uint8_t is;        /* an enum step_is */
-    uint8_t category;  /* 0: of no particular one; else as the descriptions number them */
+    uint32_t from,
+        to; /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is known, or the thread's begin or end */
+    uint8_t is; /* an enum step_is */
+    uint8_t category; /* 0: of no particular one; else as the descriptions number them */
 };
 
 /* Zero-initialised: there are none. */
@@ -33,6 +35,12 @@ struct steps {
     struct map codes;
     uint32_t of_late[STEPS_OF_LATE]; /* by a hash: codes that were asked for */
 };
+
+/* Where it begins, or 0: of calls that is not told. */
+static inline uint32_t step_place(struct step step)
+{
+    return step.is == STEP_CALLS ? 0 : step.from;
+}
 
 /* The code of a step, made on first use, from 1. */
 uint32_t steps_code(struct steps *steps, struct step step);

@@ -2,6 +2,7 @@
 #ifndef SERVER_MEASURE_TELLER_H
 #define SERVER_MEASURE_TELLER_H
 
+#include "server/measure/steps.h"
 #include "server/order/order.h"
 
 struct meaning { /* of a type on a kind of line */
@@ -23,6 +24,20 @@ struct meaning { /* of a type on a kind of line */
         causes; /* bits of the types that let go on who waits; 0: whatever comes before its end */
 };
 
+/* Of a thread, as it is followed. */
+struct doing {
+    size_t next; /* of what its records told */
+    struct step step; /* in which it went on from its last event */
+    bool known; /* that is */
+};
+
+#define DID_MOST 256u
+
+struct did_piece {
+    struct step step; /* is STEP_CODE: which one is not known */
+    int64_t ns;
+};
+
 struct teller {
     const void *context;
     const struct order *order;
@@ -30,6 +45,10 @@ struct teller {
     /* Never NULL; stays, and never changes. */
     const struct meaning *(*meaning)(const void *context, const struct event *event);
     uint32_t (*place)(const void *context, uint32_t site); /* 0: none */
+    /* The steps of a thread up to its event, DID_MOST at most: how many; -1: it told of none.  What it does then is in
+     * `doing`.  NULL: nobody told of any. */
+    int (*did)(const void *context, struct doing *doing, const struct event *event,
+               struct did_piece *pieces);
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "server/run/places.h"
 #include "server/run/heap.h"
 #include "server/run/usage.h"
+#include "server/run/did.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -270,6 +271,7 @@ void run_free(struct run *run)
         run->basis_free(run->basis);
     places_free(run->places);
     usage_free(run->usage);
+    did_free(run->did);
     heap_free(run->heap);
     order_free(run->order);
     tracefile_close(run->trace);

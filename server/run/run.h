@@ -107,8 +107,9 @@ struct run {
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
+    struct did *did; /* of did.c alone; NULL: nothing was told */
     struct usage *usage; /* of usage.c alone; NULL: nothing was said */
-    struct heap *heap;   /* of heap.c alone; likewise */
+    struct heap *heap; /* of heap.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);
     struct explained *explained; /* of server/answer/explained.c alone; likewise */

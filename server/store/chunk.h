@@ -26,7 +26,8 @@ enum chunk_kind {
     CHUNK_STATE = 71,
     CHUNK_PART = 72, /* a finished part of the order */
     CHUNK_SLOTS = 73, /* SLOTS, packed (packed.h) */
-    CHUNK_SUMS = 74 /* what a thread measured of its calls by then (wire/sums.h) */
+    CHUNK_SUMS = 74, /* what a thread measured of its calls by then (wire/sums.h) */
+    CHUNK_STEPS = 79 /* what a thread did since its record before (wire/measured.h) */
 };
 
 struct chunk {

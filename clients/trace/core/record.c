@@ -13,6 +13,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/measure/did.h"
 #include "clients/trace/measure/region.h"
 #include "wire/event.h"
 #include "wire/slot.h"
@@ -86,6 +87,30 @@ static inline void bear_context(const struct thread *t, struct slot *slot)
         slot->flags &= (uint16_t)~SLOT_CONTEXT;
 }
 
+/* What it did since the last one goes with it. */
+static uint32_t size_of_did(const struct thread *t, uint32_t payload_bytes)
+{
+    struct measured *m = t->measured;
+    if (LIKELY(!m || !m->did))
+        return 0;
+    uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+    uint32_t size = did_size(m, wanted & (WANTED_REAL | WANTED_CPU));
+    return payload_bytes <= LIMIT_PAYLOAD_BYTES - size ? size : 0;
+}
+
+static struct slot *slot_at(void *t, uint64_t i)
+{
+    return slots_at(t, ((struct thread *)t)->head + i);
+}
+
+static void put_did(struct thread *t, uint32_t size, uint64_t now)
+{
+    if (size)
+        did_write(t->measured, size, region_here(t), now, slot_at, t);
+    else if (t->measured && t->measured->did)
+        did_skip(t->measured, now);
+}
+
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
@@ -100,7 +125,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         tell_untold(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_meet(t, r->site);
-    uint64_t slots = 1 + slot_follow(r->payload_bytes);
+    uint32_t did = size_of_did(t, r->payload_bytes), bytes = did + r->payload_bytes;
+    uint64_t slots = 1 + slot_follow(bytes);
     bool room = LIKELY(slots_fit(t, slots)) || slots_wait(t, slots);
     if (!room &&
         t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
@@ -119,8 +145,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     if (LIKELY(room)) {
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : take_doubt(t);
         *slots_at(t, t->head) = (struct slot){.shape = r->shape,
-                                              .flags = r->flags | doubt,
-                                              .payload_bytes = r->payload_bytes,
+                                              .flags = r->flags | doubt | (did ? SLOT_MEASURED : 0),
+                                              .payload_bytes = bytes,
                                               .time_ns = now,
                                               .site = r->site,
                                               .line_a = line_a,
@@ -131,8 +157,9 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
                                               .count = r->count,
                                               .key = r->key};
         bear_context(t, slots_at(t, t->head));
+        put_did(t, did, now);
         if (r->payload_bytes)
-            slots_put_payload(t, r->payload, r->payload_bytes);
+            slots_put_payload(t, did, r->payload, r->payload_bytes);
         slots_publish(t, slots);
     } else {
         lost_note(t, line_a, a, r->take_a);
@@ -178,7 +205,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     if (!LIKELY(slots_fit(t, 1) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-                is_of(t, b))) {
+                is_of(t, b) && (!t->measured || !did_any(t->measured)))) {
         pair_otherwise(t, shape, a, take_a, b, site);
         return;
     }
@@ -200,6 +227,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     slot->about = slot->count = 0;
     slot->key = 0;
     bear_context(t, slot);
+    put_did(t, 0, now);
     slots_publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);

@@ -70,13 +70,14 @@ bool slots_wait(struct thread *t, uint64_t slots)
     return !t->stalled;
 }
 
-void slots_put_payload(struct thread *t, const void *payload, uint32_t bytes)
+void slots_put_payload(struct thread *t, uint32_t behind, const void *payload, uint32_t bytes)
 {
     const char *from = payload;
-    for (uint32_t i = 0; i * SLOT_BYTES < bytes; i++) {
-        uint32_t rest = bytes - i * SLOT_BYTES;
-        memcpy(slots_at(t, t->head + 1 + i), from + (size_t)i * SLOT_BYTES,
-               rest < SLOT_BYTES ? rest : SLOT_BYTES);
+    for (uint32_t done = 0, most; done < bytes; done += most) {
+        uint32_t at = (behind + done) % SLOT_BYTES, rest = bytes - done;
+        most = SLOT_BYTES - at < rest ? SLOT_BYTES - at : rest;
+        memcpy((char *)slots_at(t, t->head + 1 + (behind + done) / SLOT_BYTES) + at, from + done,
+               most);
     }
 }
 
@@ -99,7 +100,7 @@ bool slots_control(struct thread *t, enum message type, const struct out *body)
     slots_last(t);
     *slots_at(t, t->head) = (struct slot){
         .shape = SHAPE_CONTROL, .flags = (uint16_t)type, .payload_bytes = (uint32_t)body->size};
-    slots_put_payload(t, body->data, (uint32_t)body->size);
+    slots_put_payload(t, 0, body->data, (uint32_t)body->size);
     slots_publish(t, slots);
     t->last_head = t->head;
     return true;

@@ -45,8 +45,8 @@ static inline void slots_publish(struct thread *t, uint64_t slots)
     }
 }
 
-/* Behind the slot that the thread writes now. */
-void slots_put_payload(struct thread *thread, const void *payload, uint32_t bytes);
+/* Behind the slot that the thread writes now, so many bytes after it: whole sixteens. */
+void slots_put_payload(struct thread *thread, uint32_t behind, const void *payload, uint32_t bytes);
 /* A whole control, a message body of that type; false: there is no room. */
 bool slots_control(struct thread *thread, enum message type, const struct out *body);
 /* The thread's last event; line 0: none. */

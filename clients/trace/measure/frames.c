@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
+#include "clients/trace/measure/did.h"
 #include "clients/trace/measure/region.h"
 
 #include <signal.h>
@@ -72,6 +73,7 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
     f->ran = ran;
     sum_set(&f->own, 0);
     sum_set(&f->began, now);
+    did_go(m, now, 2 * context);
 }
 
 static inline __attribute__((always_inline)) uint32_t count_call(struct measured *m,
@@ -179,6 +181,7 @@ static inline void time_end(struct measured *m, struct region_frame *f, struct r
     if (LIKELY(contexts_of(m)[of->first].open-- == 1))
         sum_add(&of->real, real); /* else it is part of the outer call's */
     spread(&of->real_least, &of->real_most, real);
+    did_go(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
     if (LIKELY(f != frames_of(m)))
         f[-1].ran = ran;
 }
@@ -227,6 +230,9 @@ void frames_base_leave(struct measured *m, uint64_t ran)
         f[-1].ran = ran;
     }
     set_depth(m, (uint32_t)(f - frames_of(m)));
+    if (m->stepping) /* it goes on where it was, after whatever it called there */
+        did_go(m, m->since,
+               2 * atomic_load_explicit(&frames_top(m)->context, memory_order_relaxed));
 }
 
 /* Since a call ended without its end being seen. */
@@ -284,6 +290,8 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         sum_add(&contexts_of(m)[c].ended, 1);
         set_depth(m, depth - 1);
+        if (!LIKELY(!m->stepping))
+            did_go(m, measured_ticks(m), 2 * c + 1);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/likely.h"
+#include "wire/measured.h"
 #include "wire/region.h"
 
 #include <stdatomic.h>
@@ -33,6 +34,14 @@ struct measured {
     bool looking; /* at the processor clock */
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
+    /* did.h: */
+    struct did_step *did; /* by step; NULL: none are told */
+    uint64_t since; /* ticks, from when on it is in this step */
+    uint32_t step, at; /* where it is; whose time that counts as */
+    uint32_t epoch; /* one from record to record */
+    bool stepping; /* its step is known */
+    bool moved; /* more than by the last record */
+    uint32_t touched_count, touched[MEASURED_AT_ONCE];
     uint64_t left; /* ticks, when another task went on in its place; 0: none */
     _Atomic uint32_t known[KNOWN_CONTEXTS]; /* contexts, by their parent and function */
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */

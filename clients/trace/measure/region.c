@@ -8,6 +8,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/calibrate.h"
+#include "clients/trace/measure/did.h"
 #include "clients/trace/measure/frames.h"
 #include "wire/told.h"
 
@@ -73,8 +74,11 @@ static bool make(struct thread *t)
         return false;
     }
     struct measured *m = begin(t, memory);
+    did_begin(m); /* what that costs is measured, too */
     calibrate(t, m);
+    did_end(m);
     begin(t, memory);
+    did_begin(m);
     open_thread(m, t);
     calibrated(m);
     bool taken = hand_over(fd, t);
@@ -82,8 +86,10 @@ static bool make(struct thread *t)
     t->measured_later = taken ? 0 : LATER;
     if (taken)
         t->measured = m;
-    else
+    else {
+        did_end(m);
         munmap(memory, REGION_MAP_BYTES);
+    }
     return taken;
 }
 
@@ -137,6 +143,7 @@ void region_end(struct thread *t)
         else
             frames_pause(m, now, ran);
     frames_drop(m, now);
+    did_end(m);
     munmap(m->head, REGION_MAP_BYTES);
 }
 
@@ -146,6 +153,8 @@ void region_forked(struct thread *t)
     atomic_store(&threads_running, 0);
     if (t)
         t->measured = NULL;
+    if (m)
+        did_end(m);
     if (m)
         mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -167,6 +176,7 @@ void region_back(struct thread *t)
     uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
     m->off += away;
     m->left = 0;
+    m->since = now; /* meanwhile it did nothing */
     m->anchored = false;
     m->last = now;
     sum_add(&contexts_of(m)[frames_top(m)->context].off, away);

@@ -199,7 +199,7 @@ static void look_at_path(struct hinting *hinting, const struct path *path)
                         table_event(view, h->longest->position));
         if (cells && h->longest->step)
             cells[HINT_WHERE] =
-                cell_place(table_place(view, steps_at(&all->steps, h->longest->step).from));
+                cell_place(table_place(view, step_place(steps_at(&all->steps, h->longest->step))));
     }
     free(by);
 }

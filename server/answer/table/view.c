@@ -1,5 +1,7 @@
 /* What presets ask of what a table is about. */
 #include "server/answer/table/table.h"
+#include "server/run/did.h"
+#include "wire/region.h"
 #include "server/run/places.h"
 
 #include <stdlib.h>
@@ -56,11 +58,47 @@ struct table_place table_place(const struct table_view *view, uint32_t place)
     return (struct table_place){is->process, is->address};
 }
 
+static struct table_place site_of(const struct did_path *path)
+{
+    return (struct table_place){path->process, path->site};
+}
+
+/* In a path of calls, after the last one that ended in it. */
+static struct table_cell calls_step(const struct table_view *view, struct step step)
+{
+    if (!step.from)
+        return cell_text("(thread)");
+    const struct did_path *path = did_path(view->run, step.from);
+    struct table_place function = {path->process, path->function}, after = {0};
+    if (path->scope == SCOPE_OTHER)
+        return cell_text("(other)");
+    if (path->scope == SCOPE_WAITED)
+        return cell_text(run_type_name(view->run, path->type));
+    if (path->scope == SCOPE_NAMED)
+        return (struct table_cell){.is = CELL_NAME, .place = function};
+    if (step.to)
+        after = site_of(did_path(view->run, step.to));
+    return cell_step(CELL_STEP_CALLS, function, after);
+}
+
+struct table_cell table_caller(const struct table_view *view, uint32_t code)
+{
+    struct step step = code && code <= view->measured->steps.count
+                           ? steps_at(&view->measured->steps, code)
+                           : (struct step){0};
+    struct table_place site = {0};
+    if (step.is == STEP_CALLS && step.from)
+        site = site_of(did_path(view->run, step.from));
+    return site.address ? cell_place(site) : (struct table_cell){0};
+}
+
 struct table_cell table_step(const struct table_view *view, uint32_t code)
 {
     if (!code)
         return (struct table_cell){0};
     struct step step = steps_at(&view->measured->steps, code);
+    if (step.is == STEP_CALLS)
+        return calls_step(view, step);
     return cell_step((enum cell_step)step.is, table_place(view, step.from),
                      table_place(view, step.to));
 }
