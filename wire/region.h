@@ -102,7 +102,7 @@ struct region_context {
     uint32_t first; /* itself, or of those of its function that land in themselves the first: whose
                      * `open` counts the frames of all of them */
     uint32_t spare_32;
-    uint64_t site; /* where it was called from: an address in its caller; 0: not known */
+    uint64_t site; /* where its caller goes on after it; 0: not known */
 };
 static_assert(sizeof(struct region_context) == 128, "a context is two cache lines");
 

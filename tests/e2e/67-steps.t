@@ -1,0 +1,163 @@
+#!/bin/bash
+# What threads do between events, by the paths of their calls: why waits took so long, and what the critical path is of.
+# Programs work by sleeping for so many ms and stamp what they did themselves: that is what the figures are compared with.
+. "$(dirname "$0")/lib.sh"
+
+# rows row|total FIELD...: of each line of JSON that is one
+rows() { perl -MJSON::PP -e '
+    my ($want, @fields) = @ARGV;
+    while (<STDIN>) {
+        my $o = decode_json($_);
+        my $r = $o->{$want} or next;
+        print join("\t", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
+    }' "$@"; }
+
+# The functions of a step, by their begin: "A", "A after 9" (a line of the program)
+named() { sed -E 's/ \([^)]*\)//; s/, after [^:]*:([0-9]+)/ after \1/'; }
+
+cat >work.h <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <time.h>
+#define NI __attribute__((noinline))
+#define NOT __attribute__((noinline, no_instrument_function))
+static NOT long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+/* Says how long it really took. */
+static NOT void work(const char *name, int ms)
+{
+    long long from = now(), to;
+    struct timespec t = {0, ms * 1000000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+    to = now();
+    printf("%s\t%lld\n", name, to - from);
+}
+C
+cat >blocks.c <<'C'
+#include "work.h"
+NI void D(const char *name, int ms) { work(name, ms); }
+NI void B(void)
+{
+    work("B", 2);
+    D("D in B", 6);
+}
+NI void C(void)
+{
+    work("C", 4);
+    D("D in C", 7);
+}
+NI void A(void)
+{
+    work("A", 1);
+    B();
+    work("A after 16", 3);
+    C();
+    work("A after 18", 5);
+}
+NI void *body(void *p) { A(); return p; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, body, 0);
+    pthread_join(t, 0);
+    return 0;
+}
+C
+cat >fig4.c <<'C'
+#include "work.h"
+sem_t s[3];
+NI void A1(void) { work("A1", 50); }
+NI void A2(void) { work("A2", 30); }
+NI void B1(void) { work("B1", 20); }
+NI void B3(void) { work("B3", 40); }
+NI void C1(void) { work("C1", 25); }
+NI void C3(void) { work("C3", 35); }
+NI void *p0(void *p) { A1(); sem_post(&s[1]); A2(); sem_wait(&s[0]); return p; }
+NI void *p1(void *p) { B1(); sem_wait(&s[1]); B3(); sem_post(&s[2]); return p; }
+NI void *p2(void *p) { C1(); sem_wait(&s[2]); C3(); sem_post(&s[0]); return p; }
+int main(void)
+{
+    pthread_t t[3];
+    void *(*of[3])(void *) = {p0, p1, p2};
+    for (int i = 0; i < 3; i++) sem_init(&s[i], 0, 0);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, of[i], 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+for p in blocks fig4; do
+    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    poet record -o $p.poet ./$p >$p.out 2>/dev/null
+done
+
+# A step is the function's work, its own sleep and what lies around it: never less, and little more.
+near() { perl -e 'my ($name, $got, $did, $over) = @ARGV;
+    print $got >= $did && $got < $did + $over ? "" : "$name: $got, its own stamps $did\n"' "$@"; }
+
+steps_of() { poet path "$1" --json | rows row step path_ns | named | sort; }
+steps_of blocks.poet >steps
+is "seven basic blocks are told apart" "$(awk -F'\t' '$2 > 800000 { print $1 }' steps | grep -v thread | tr '\n' ' ')" \
+    "A A after 16 A after 18 B C D D "
+is "each with the time that it took" "$(while IFS='	' read -r name did; do
+    case $name in D*) continue ;; esac
+    near "$name" "$(awk -F'\t' -v n="$name" '$1 == n { print $2 }' steps)" "$did" 3000000
+done <blocks.out)" ""
+is "and where D was called from by two" \
+    "$(awk -F'\t' '$1 == "D" { n++; ns += $2 } END { print n, (ns >= 13e6) }' steps)" "2 1"
+is "B and C after D took nearly nothing" \
+    "$(awk -F'\t' '/^[BC] after/ && $2 < 800000 { n++ } END { print n + 0 }' steps)" 2
+is "the path is as long as its steps" "$(awk -F'\t' '{ ns += $2 } END { printf "%.0f", ns }' steps)" \
+    "$(poet path blocks.poet --json | rows total length_ns)"
+is "the path with its steps is whole" "$(poet check blocks.poet 2>&1 | grep -c good)" 1
+
+# What the waits of p0, p1, p2 are made of, by the rule and the program's stamps (Carnival's figure 4).
+expected() { awk -F'\t' '{ t[$1] = $2 } END {
+    b2 = t["A1"] - t["B1"]; c2 = t["A1"] + t["B3"] - t["C1"]; a3 = t["B3"] + t["C3"] - t["A2"];
+    printf "%.0f %.0f %.0f\n", b2, c2, a3 }' fig4.out; }
+read -r b2 c2 a3 <<EOF
+$(expected)
+EOF
+# Of the wait itself: those on its paths come after it.
+why() { poet waits fig4.poet --why "$1" --json | rows row step difference_ns charge_ns waited_ns |
+    awk -F'\t' '$4 != "-" && n++ { exit } { print }' | named; }
+waits_of() { poet dump fig4.poet --json | perl -MJSON::PP -e '
+    my (%name, %at, %last);
+    while (<STDIN>) {
+        my $o = decode_json($_);
+        $name{$o->{line}} = $o->{name} if $o->{line} && $o->{name};
+        next unless $o->{event};
+        my $t = $o->{thread} or next;
+        if ($o->{type} eq "taken" && $last{$t} && $last{$t}{type} eq "wait") {
+            print "$name{$t}\t$last{$t}{event}\t", $o->{time_ns} - $last{$t}{time_ns}, "\n";
+        }
+        $last{$t} = $o;
+    }'; }
+waits_of | sort >each
+for one in "p0 $a3" "p1 $b2" "p2 $c2"; do
+    set -- $one
+    got=$(awk -F'\t' -v n="$1" '$1 == n { print $3 }' each)
+    is "$1 waits as long as the program says" \
+        "$(perl -e 'my ($g, $w) = @ARGV; print abs($g - $w) < 4e6 ? "" : "$g $w"' "$got" "$2")" ""
+done
+event() { awk -F'\t' -v n="$1" '$1 == n { print $2 }' each; }
+charged() { why "$(event "$1")" | awk -F'\t' '$3 != "-" && $3 > 1500000 { print $1 }' | sort -u | tr '\n' ' '; }
+is "p1 waited for A1" "$(charged p1)" "A1 "
+is "p2 for A1 and B3" "$(charged p2)" "A1 B3 "
+is "p0 for B3 and C3" "$(charged p0)" "B3 C3 "
+is "what is charged is what was waited" \
+    "$(poet waits fig4.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+        $c += $o->{row}{charge_ns} // 0 if $o->{row} && $o->{depth};
+        $w = $o->{total}{waited_ns} if $o->{total};
+        END { print $c - $w }')" 0
+is "B3 taking no time, the path is shorter by it" \
+    "$(poet path fig4.poet --without B3=0 --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+        $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{step} =~ /^B3/;
+        $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
+        END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
+done_testing
