@@ -206,8 +206,10 @@ static struct costs_line *line_within(struct costs *l, const struct spot *functi
     if (!after->line)
         return line_of_place(l, function, "within", file);
     *file = file_of(l, after->path);
-    return line_of(*file, after->line, after->line, memory_copied("after this call"),
-                   function->function);
+    struct costs_line *line = line_of(*file, after->line, after->line,
+                                      memory_copied("after this call"), function->function);
+    line->after = true;
+    return line;
 }
 
 static void add_row(struct costs *l, const struct table_names *names, const struct columns *c,
@@ -238,10 +240,10 @@ static int top_of(const struct costs_line *line)
     return line->last < line->first ? line->last : line->first;
 }
 
-/* What comes from elsewhere, what goes around or on, then the line itself: what is about several lines stands above. */
+/* What comes from elsewhere, what goes around or on, then the line itself: what is about several lines stands above; what came after it below. */
 static int class_of(const struct costs_line *line)
 {
-    return line->from ? 0 : line->first != line->last ? 1 : 2;
+    return line->after ? 3 : line->from ? 0 : line->first != line->last ? 1 : 2;
 }
 
 static int by_line(const void *a, const void *b)

@@ -42,6 +42,7 @@ struct costs_line {
     int first, last; /* lines; last before first: around a loop; 0: not known */
     char *
         from; /* where it came from, or what it is, where it is no line of this function; NULL: it is one */
+    bool after; /* it is about what came after a call there */
     char *function; /* "" not known */
     struct figures figures;
     uint32_t *rows, row_count; /* of the table */

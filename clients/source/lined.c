@@ -261,6 +261,10 @@ static void add_all(struct telling *w)
             n = top_of(&w->file->lines[i]); /* behind its end: it was longer then */
         for (; i < count && top_of(&w->file->lines[i]) <= n; i++) {
             const struct costs_line *line = &w->file->lines[i];
+            if (w->told[i] && line->after && !itself && n && n <= w->lines) {
+                add_text(w, n);
+                itself = true;
+            }
             if (w->told[i])
                 add_line(w, line);
             itself |= w->told[i] && !line->from && line->first == line->last;

@@ -14,7 +14,7 @@ static pthread_barrier_t both;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static int ready;
-static int64_t in_extra, at_extra, at_barrier;
+static int64_t in_extra, at_extra, at_barrier[2];
 NI static int64_t now(void)
 {
     struct timespec t;
@@ -37,32 +37,29 @@ static void common(int ms)
     rest(ms);
 }
 static void extra(int ms) { nap(ms); } /* EXTRA */
-static void *slow(void *p)
+static void *run(void *p)
 {
-    common(30);
+    int slow = p != NULL;
+    pthread_setname_np(pthread_self(), slow ? "slow" : "fast");
+    common(slow ? 30 : 20);
     int64_t from = now();
-    extra(40); /* FIRST */
-    at_extra += now() - from;
-    pthread_barrier_wait(&both);
+    if (slow)
+        extra(40); /* FIRST */
+    at_extra += slow ? now() - from : 0;
+    from = now();
+    pthread_barrier_wait(&both); /* BARRIER */
+    at_barrier[slow] = now() - from;
     common(10);
     from = now();
-    extra(25); /* SECOND */
-    at_extra += now() - from;
+    if (slow)
+        extra(25); /* SECOND */
+    at_extra += slow ? now() - from : 0;
     pthread_mutex_lock(&m);
-    ready = 1;
-    pthread_cond_signal(&c);
-    rest(5);
-    pthread_mutex_unlock(&m);
-    return p;
-}
-static void *fast(void *p)
-{
-    common(20);
-    int64_t from = now();
-    pthread_barrier_wait(&both); /* BARRIER */
-    at_barrier = now() - from;
-    common(10);
-    pthread_mutex_lock(&m);
+    if (slow) {
+        ready = 1;
+        pthread_cond_signal(&c);
+        rest(5);
+    }
     while (!ready)
         pthread_cond_wait(&c, &m); /* CONDITION */
     pthread_mutex_unlock(&m);
@@ -72,11 +69,11 @@ int main(void)
 {
     pthread_t a, b;
     pthread_barrier_init(&both, NULL, 2);
-    pthread_create(&a, NULL, slow, NULL);
-    pthread_create(&b, NULL, fast, NULL);
+    pthread_create(&a, NULL, run, &m);
+    pthread_create(&b, NULL, run, NULL);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
-    printf("%lld %lld %lld\n", (long long)in_extra, (long long)at_extra, (long long)at_barrier);
+    printf("%lld %lld %lld\n", (long long)in_extra, (long long)at_extra, (long long)(at_barrier[0] + at_barrier[1]));
 }
 C
 source="$work/a dir/Wärte zwei.c"
@@ -148,7 +145,14 @@ is "and all of that itself" "$(($(at FIRST called_ns) + $(at SECOND called_ns)))
 between "a call that waited is at its line, and all its time" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
 between "the barrier was waited at, no longer than the call took" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
 is "which is what poet waits says of its place" "$(at BARRIER waited_ns)" \
-    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^fast \(.*:$(line BARRIER)\)/ } @row)")"
+    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{where} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
+
+poet source measured.poet "Wärte zwei.c" --lines fast --json >fast.json
+poet waits measured.poet --lines fast --tree --json >charged.json
+made=$(cells fast.json "sum('made_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
+is "it made the other wait as long as poet waits charges it" "$made" \
+    "$(cells charged.json "sum('charge_ns', grep { (\$_->{step} // '') =~ /^extra \\(.*:$(line EXTRA)\\)\$/ } @row)")"
+between "which is no longer than it took" "$made" 1000000 "$at_extra"
 
 # ---- the same cells in each form ----
 poet source measured.poet "Wärte zwei.c" >lines.txt
@@ -219,15 +223,14 @@ int main()
     b.join();
 }
 C
-poetcc++ -profile -O2 -g inlined.cc -o inlined -pthread
+poetcc++ -trace -O2 -g inlined.cc -o inlined -pthread
 POET_OUTPUT=inlined.poet ./inlined
 until_true finished inlined.poet
 poet source inlined.poet inlined.cc --json >inlined.json
-poet source inlined.poet lock.h --json >lock.json
 at=$(grep -n INLINED inlined.cc | cut -d: -f1)
 like "a lock that was inlined stands where its outermost call is, in that function" \
     "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
-is "and nowhere else" "$(cells lock.json 'sum("ran_ns", @row) + sum("waited_ns", @row)')" 0
+is "and nowhere else" "$(status poet source inlined.poet lock.h)" 2
 is "what went around a loop is no line" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
 
 is "all of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
@@ -288,7 +291,7 @@ is "the page has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 
 is "its figures are those of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
 is "a row selected marks all events of its line" \
     "$(sed 's/^events //;s/ lines.*//' marks | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$events"
-like "and its thread" "$(cat marks)" " lines [0-9]+$"
+like "and its threads" "$(cat marks)" " lines [0-9]+ [0-9]+$"
 is "Enter opens the editor at the line" "$(cat edited)" "+$(line BARRIER) $source"
 like "it stays selected" "$(grep '^\*' selected)" "BARRIER"
 like "an event that is selected brings its line" "$(grep '^\*' revealed)" "CONDITION"

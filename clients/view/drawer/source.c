@@ -5,7 +5,6 @@
 #include "clients/source/lined.h"
 #include "clients/source/linesaid.h"
 #include "clients/source/written.h"
-#include "clients/view/drawer/drawer.h"
 #include "clients/view/drawer/grid.h"
 #include "clients/view/drawer/linehits.h"
 #include "clients/view/drawer/pages.h"
@@ -329,7 +328,7 @@ static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
     uint32_t process = (uint32_t)strtoul(text, &end, 16);
     (void)action;
     source_reveal(data, (struct table_place){process, *end ? strtoull(end + 1, NULL, 16) : 0});
-    drawer_open(data, "source");
+    gtk_widget_activate_action(((struct view *)data)->window, "win.show-source", NULL);
 }
 
 static void add_action(struct view *view)

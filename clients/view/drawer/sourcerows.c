@@ -3,15 +3,20 @@
 #include <glib.h>
 #include <string.h>
 
+/* What was done on the way there, or after it, stands above and below it, in brackets. */
 int sourcerows_line(const struct shown_table *t, int number)
 {
-    uint32_t line = table_find(t, "line"), last = table_find(t, "last");
+    uint32_t line = table_find(t, "line"), last = table_find(t, "last"),
+             text = table_find(t, "text");
     int found = -1;
     for (uint32_t i = 0; i < t->row_count; i++) {
         const struct table_cell *cells = table_cells(t, i);
-        if (cells[line].is == CELL_NUMBER && cells[line].number == number &&
-            cells[last].is == CELL_NULL)
-            found = (int)i; /* what came from elsewhere stands above it */
+        if (cells[line].is != CELL_NUMBER || cells[line].number != number ||
+            cells[last].is != CELL_NULL)
+            continue;
+        if (cells[text].is == CELL_TEXT && *cells[text].text != '(')
+            return (int)i;
+        found = found < 0 ? (int)i : found;
     }
     return found;
 }
