@@ -237,6 +237,39 @@ else
     skip "memcheck counts the same" "valgrind is not installed"
 fi
 
+# ---- a child of fork, once it records ----
+cat >child.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile keep, *volatile mine;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void child(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    mine = malloc(5000);
+    free(keep); /* its parent's */
+    free(malloc(10));
+}
+int main(void)
+{
+    keep = malloc(300);
+    if (!fork()) {
+        child();
+        _exit(0);
+    }
+    wait(0);
+    free(keep);
+    return 0;
+}
+END
+check "it compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
+record child ./child
+is "a child has a table of its own" "$(of child.json child bytes) $(total child.json bytes)" "5000 5000"
+is "what its parent took is no fault there" "$(grep -c '"fault":"' child.json)" 0
+
 # ---- programs that have their own ----
 cat >own.cc <<'END'
 #include <cstdlib>
