@@ -197,11 +197,9 @@ recorded=$!
 exec 9>go
 blocks() { poet memory --each --csv --columns address latest 2>/dev/null | grep -c ^0x; }
 has() { [ "$(blocks)" = "$1" ]; }
-until_true has 9
-check "while it runs, each block is there" has 9
+check "while it runs, each block is there" until_true has 9
 echo >&9
-until_true has 0
-check "and gone when it is freed" has 0
+check "and gone when it is freed" until_true has 0
 exec 9>&-
 wait $recorded
 until_true finished latest

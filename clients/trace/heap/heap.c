@@ -84,9 +84,8 @@ static enum heap_fault mismatch(enum heap_kind taken, enum heap_kind given)
 }
 
 /* No signal's errno, no handler: what is written down here is rare. */
-static __attribute__((noinline, cold)) void judge(void *heap, struct poet_heap_where where,
-                                                  const void *block, enum heap_kind kind,
-                                                  const struct heap_was *was,
+static __attribute__((noinline, cold)) void judge(void *heap, const void *block,
+                                                  enum heap_kind kind, const struct heap_was *was,
                                                   const uintptr_t *frame)
 {
     int saved = errno;
@@ -94,7 +93,7 @@ static __attribute__((noinline, cold)) void judge(void *heap, struct poet_heap_w
         was->known ? mismatch(was->kind, kind) : faults_of_stranger(heap, block, was, frame);
     counting_mine.inside = COUNTING_OURS;
     if (fault != HEAP_FAULTS)
-        faults_tell(heap, where, fault, block, was, frame);
+        faults_tell(heap, poet_heap_where(), fault, block, was, frame);
     else
         blocks_unknown(heap);
     errno = saved;
@@ -120,10 +119,9 @@ static inline void given_block(void *heap, struct counting *mine, const void *bl
                                enum heap_kind kind, const uintptr_t *frame, struct heap_was *wanted)
 {
     struct heap_was was, *into = wanted ? wanted : &was;
-    struct poet_heap_where where = poet_heap_where();
-    if (!LIKELY(blocks_given(heap, &mine->blocks, where.thread, frame[1] - 1, block, kind,
+    if (!LIKELY(blocks_given(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block, kind,
                              wanted != NULL, into)))
-        judge(heap, where, block, kind, into, frame);
+        judge(heap, block, kind, into, frame);
 }
 
 void counting_given(const void *block, enum heap_kind kind, const uintptr_t *frame,
