@@ -36,8 +36,9 @@
     Q(31, SPAN, span)      /* how much lies between two events? */                                      \
     Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */         \
     Q(33, CAUSES, causes)  /* what makes the order of these events known? */                        \
-    Q(34, TABLE, table)    /* how much, how long, why so late? */                                 \
-    Q(35, WANT, want)      /* measure this from now on */
+    Q(34, TABLE, table)    /* how much, how long, why so late? */                                     \
+    Q(35, WANT, want)      /* measure this from now on */                                               \
+    Q(36, CURVE, curve)    /* what did figures stand at, per pixel of time? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
 
@@ -68,7 +69,8 @@ enum ask {
     P(20, VERDICT) /* of WAITS: what becomes of those who wait to be woken */          \
     P(21, SPAN)    P(22, STRIP)    P(23, CAUSES)                                  \
     P(24, TABLE)   P(25, ROWS)     P(26, TABLE_END) /* of TABLE: columns, rows, what comes last */ \
-    P(27, WANTED)  /* of WANT: how many programs are there to measure it */
+    P(27, WANTED)  /* of WANT: how many programs are there to measure it */ \
+    P(28, CURVE)
 /* clang-format on */
 
 enum part {

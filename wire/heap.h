@@ -166,9 +166,6 @@ enum heap_told { HEAP_TOLD_SUMS = 2, HEAP_TOLD_SAMPLE, HEAP_TOLD_BLOCKS };
 #define HEAP_FIGURES_1 10u
 #define HEAP_TOLD_BYTES_1 (16u + 8u * HEAP_FIGURES_1)
 #define HEAP_BAD_BYTES_1 41u
-/* Meters of a process beside those of wire/usage.h: what a sample says. */
-#define HEAP_METER_LIVE 256u /* bytes that were asked for and not given back */
-#define HEAP_METER_BLOCKS 257u
 #define HEAP_BLOCK_BYTES 33u /* u64 address, bytes, u32 sum, beyond, event, age_ms, and u8 kind */
 
 #endif

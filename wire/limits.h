@@ -40,6 +40,7 @@
 #define LIMIT_TABLE_OPTIONS 64u /* what a preset is asked for beside */
 #define LIMIT_OPTION_BYTES 65536u /* one of them */
 #define LIMIT_USAGE_FIGURES 65536u /* figures of one USAGE */
+#define LIMIT_CURVE_PIXELS (1u << 21) /* of all curves of one answer */
 #define LIMIT_TARGET_BYTES (1u << 20) /* one target description */
 
 #endif

@@ -3,6 +3,7 @@
 #include "clients/poet/awaiting.h"
 #include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
+#include "clients/poet/curvechart.h"
 #include "clients/poet/exists.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
@@ -431,9 +432,12 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file ? "-o" : "--chart");
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
+    if (o->chart && count == 1 && curvechart_of(sections->what))
+        return curvechart_write(o, subject, sections->what);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
         return command_usage(o->command,
-                             "--chart: there are charts of poet states, waits and path");
+                             "--chart: there are charts of poet states, waits, path, usage, memory "
+                             "and meters");
     if (o->chart)
         return run_chart(o, subject, sections->what);
     if (w.form == FORMS)

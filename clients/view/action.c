@@ -133,6 +133,9 @@ static bool is_tints(const struct view *v) { return v->settings.tints; }
 static void do_states(struct view *v) { drawer_open(v, "states"); }
 static void do_waits(struct view *v) { drawer_open(v, "waits"); }
 static void do_path(struct view *v) { drawer_open(v, "path"); }
+static void do_memory(struct view *v) { drawer_open(v, "memory"); }
+static void do_resources(struct view *v) { drawer_open(v, "resources"); }
+static void do_meters(struct view *v) { drawer_open(v, "meters"); }
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
@@ -352,6 +355,9 @@ static const struct action actions[] = {
     {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
     {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
     {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
+    {"Window", "show-memory", "Drawer: Memory", "<Alt>m", do_memory, NULL},
+    {"Window", "show-resources", "Drawer: Resources", "<Alt>r", do_resources, NULL},
+    {"Window", "show-meters", "Drawer: Meters", "<Alt>u", do_meters, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

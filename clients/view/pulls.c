@@ -2,6 +2,7 @@
 
 #include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/shares.h"
 #include "clients/view/picture/afar.h"
 #include "clients/view/picture/reason.h"
@@ -67,6 +68,15 @@ static void write_bands(struct view *view, const char *file)
     fclose(f);
 }
 
+static void write_curve(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    figured_print(view, page_of(drawer_page(view))->name, f);
+    fclose(f);
+}
+
 static void tell_reason(struct view *view)
 {
     const char *said = reason_said(view, NULL);
@@ -89,6 +99,8 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
         write_overlay(view, given);
     else if (strcmp(what, "bands") == 0)
         write_bands(view, given);
+    else if (strcmp(what, "curve") == 0)
+        write_curve(view, given);
     else if (strcmp(what, "reason") == 0)
         tell_reason(view);
     else

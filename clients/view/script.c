@@ -26,6 +26,7 @@
  *   marks FILE             appends which events and lines are marked
  *   overlay FILE           writes what is drawn over the picture of the critical path and of waits
  *   bands FILE             writes the states that stand below the picture, by rows and pixels
+ *   curve FILE             writes what is drawn of figures above the table, a line each
  *   reason                 prints why the wait took so long that was asked about
  *   memory                 prints the most memory that the viewer has had
  *   said                   prints the status line

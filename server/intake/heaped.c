@@ -1,7 +1,7 @@
 #include "server/intake/heaped.h"
 
+#include "server/run/figures.h"
 #include "server/run/heap.h"
-#include "server/run/usage.h"
 
 static uint32_t line_of(const struct used_by *by, uint32_t code)
 {
@@ -154,11 +154,11 @@ static bool read_sample(const struct used_by *by, struct in *in)
 {
     int64_t at_ns = time_of(by, get_u64(in));
     uint64_t bytes = get_u64(in), blocks = get_u64(in);
-    struct usage_series live = {.process = by->process, .meter = HEAP_METER_LIVE},
-                        count = {.process = by->process, .meter = HEAP_METER_BLOCKS};
-    if (!in->error) {
-        usage_add(by->run, &live, (struct usage_point){at_ns, bytes});
-        usage_add(by->run, &count, (struct usage_point){at_ns, blocks});
+    struct figures live = {.process = by->process, .meter = FIGURES_HEAP_LIVE},
+                   count = {.process = by->process, .meter = FIGURES_HEAP_BLOCKS};
+    if (!in->error && bytes <= INT64_MAX && blocks <= INT64_MAX) {
+        figures_add(by->run, &live, (struct figures_point){at_ns, (int64_t)bytes});
+        figures_add(by->run, &count, (struct figures_point){at_ns, (int64_t)blocks});
     }
     return true;
 }

@@ -1,6 +1,6 @@
 #include "server/intake/used.h"
 
-#include "server/run/usage.h"
+#include "server/run/figures.h"
 #include "wire/limits.h"
 
 static void add(const struct used_by *by, struct usage_figure figure, bool exact, int64_t at_ns)
@@ -8,10 +8,12 @@ static void add(const struct used_by *by, struct usage_figure figure, bool exact
     uint32_t line = figure.thread ? by->line(by->session, figure.thread) : 0;
     if (figure.meter >= USAGE_METERS || (figure.thread && !line))
         return;
-    usage_add(by->run,
-              &(struct usage_series){
-                  .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
-              (struct usage_point){at_ns, figure.value});
+    if (figure.value > INT64_MAX)
+        return;
+    figures_add(by->run,
+                &(struct figures){
+                    .process = by->process, .thread = line, .meter = figure.meter, .exact = exact},
+                (struct figures_point){at_ns, (int64_t)figure.value});
 }
 
 bool used_read(const struct used_by *by, struct in *in)

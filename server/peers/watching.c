@@ -76,24 +76,33 @@ void watching_queue(const struct peer *peer)
         want_usage(peer->program->queues, peer->watch->wanted);
 }
 
+static void keep(const struct peer *peer, const struct out *body)
+{
+    if (!body->size)
+        return;
+    journal_put(peer->run->taking,
+                &(struct chunk){.kind = MESSAGE_USAGE,
+                                .session = peer->program->session,
+                                .data = body->data,
+                                .size = (uint32_t)body->size},
+                1, false);
+}
+
 static void sample(struct peer *peer, uint64_t now)
 {
-    struct out body = {0};
+    struct out before = {0}, body = {0};
     size_t count;
     taker_enter(peer->server->taker);
     struct sampled_thread *threads = threads_of(peer, &count);
     look_whether_wanted(peer);
     taker_leave(peer->server->taker);
-    if (sampler_take(peer->watch->sampler, now, threads, count, &body)) {
+    if (sampler_take(peer->watch->sampler, now, threads, count, &before, &body)) {
         taker_enter(peer->server->taker);
-        journal_put(peer->run->taking,
-                    &(struct chunk){.kind = MESSAGE_USAGE,
-                                    .session = peer->program->session,
-                                    .data = body.data,
-                                    .size = (uint32_t)body.size},
-                    1, false);
+        keep(peer, &before);
+        keep(peer, &body);
         taker_leave(peer->server->taker);
     }
+    out_free(&before);
     out_free(&body);
     free(threads);
 }

@@ -9,7 +9,7 @@
 #include "server/run/clocks.h"
 #include "server/run/places.h"
 #include "server/run/heap.h"
-#include "server/run/usage.h"
+#include "server/run/figures.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -269,7 +269,7 @@ void run_free(struct run *run)
     if (run->basis)
         run->basis_free(run->basis);
     places_free(run->places);
-    usage_free(run->usage);
+    figures_free(run->figures);
     heap_free(run->heap);
     order_free(run->order);
     tracefile_close(run->trace);

@@ -107,7 +107,7 @@ struct run {
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
-    struct usage *usage; /* of usage.c alone; NULL: nothing was said */
+    struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
     struct heap *heap;   /* of heap.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);

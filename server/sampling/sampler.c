@@ -21,6 +21,13 @@ struct sampler {
     uint64_t first_ns, next_ns;
     struct proc_units units;
     struct map told; /* thread and meter -> value + 1 that was told last */
+    struct map looks; /* likewise -> at which look */
+    uint64_t look, looked_ns; /* this one; when the one before was */
+};
+
+struct telling {
+    struct out *before, *body; /* of the look before this one, and of this */
+    uint32_t before_count;
 };
 
 static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
@@ -62,15 +69,35 @@ void sampler_free(struct sampler *s)
         return;
     close(s->process);
     map_free(&s->told);
+    map_free(&s->looks);
     free(s);
 }
 
 bool sampler_due(const struct sampler *s, uint64_t now_ns) { return now_ns >= s->next_ns; }
 bool sampler_filtered(const struct sampler *s) { return s->filtered; }
 
+static void put_figure(struct out *body, uint32_t thread, uint8_t meter, uint64_t value)
+{
+    put_u32(body, thread);
+    put_u8(body, meter);
+    put_u64(body, value);
+}
+
+/* What it stood at when it was looked at last, where that was not told: so long it did not change. */
+static void put_before(struct sampler *s, uint32_t thread, uint8_t meter, struct telling *to)
+{
+    uintptr_t value = (uintptr_t)map_get(&s->told, thread, meter),
+              look = (uintptr_t)map_get(&s->looks, thread, meter);
+    if (value && look && look + 1 < s->look) {
+        put_figure(to->before, thread, meter, value - 1);
+        to->before_count++;
+    }
+    map_put(&s->looks, thread, meter, (void *)(uintptr_t)s->look);
+}
+
 /* Those that changed, with their thread. */
 static uint32_t put_changed(struct sampler *s, uint32_t thread, const struct usage_figure *figures,
-                            size_t count, struct out *body)
+                            size_t count, struct telling *to)
 {
     uint32_t put = 0;
     for (size_t i = 0; i < count; i++) {
@@ -78,16 +105,15 @@ static uint32_t put_changed(struct sampler *s, uint32_t thread, const struct usa
         void *as = (void *)(uintptr_t)(figures[i].value + 1);
         if (!as || map_get(&s->told, thread, key) == as)
             continue;
+        put_before(s, thread, figures[i].meter, to);
         map_put(&s->told, thread, key, as);
-        put_u32(body, thread);
-        put_u8(body, figures[i].meter);
-        put_u64(body, figures[i].value);
+        put_figure(to->body, thread, figures[i].meter, figures[i].value);
         put++;
     }
     return put;
 }
 
-static uint32_t put_process(struct sampler *s, struct out *body)
+static uint32_t put_process(struct sampler *s, struct telling *to)
 {
     struct usage_figure f[FIGURES];
     char text[4096];
@@ -98,40 +124,63 @@ static uint32_t put_process(struct sampler *s, struct out *body)
     n += proc_io(text, size, f + n, FIGURES - n);
     size = text_of_file(s, "status", text, sizeof text);
     n += proc_status(text, size, &s->filtered, f + n, FIGURES - n);
-    return put_changed(s, 0, f, n, body);
+    return put_changed(s, 0, f, n, to);
 }
 
-static uint32_t put_thread(struct sampler *s, const struct sampled_thread *thread, struct out *body)
+static uint32_t put_thread(struct sampler *s, const struct sampled_thread *thread,
+                           struct telling *to)
 {
     struct usage_figure f[2];
     char name[48], text[128];
     snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
     size_t size = text_of_file(s, name, text, sizeof text);
-    return put_changed(s, thread->code, f, proc_schedstat(text, size, f, 2), body);
+    return put_changed(s, thread->code, f, proc_schedstat(text, size, f, 2), to);
+}
+
+/* The head of a USAGE of samples; the count is set at the end. */
+static void begin(struct out *body, uint64_t at_ns)
+{
+    put_u8(body, 0);
+    put_u64(body, at_ns);
+    put_u32(body, 0);
+}
+
+static bool end(struct out *body, size_t begin, uint32_t count)
+{
+    for (unsigned i = 0; i < 4 && !body->failed; i++)
+        body->data[begin + 9 + i] = (uint8_t)(count >> (8 * i));
+    return count && !body->failed;
+}
+
+/* Of threads that are long gone: all is told again. */
+static void forget(struct sampler *s, size_t threads)
+{
+    if (s->told.count <= 2 * USAGE_METERS * (1 + threads))
+        return;
+    map_free(&s->told);
+    map_free(&s->looks);
+    s->told = s->looks = (struct map){0};
 }
 
 bool sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out *body)
+                  size_t count, struct out *before, struct out *body)
 {
+    struct telling to = {.before = before, .body = body};
+    size_t before_at = before->size, body_at = body->size;
     if (!s->first_ns)
         s->first_ns = now_ns;
     uint64_t rest = (now_ns - s->first_ns) / AGE_PARTS;
     s->next_ns = now_ns + (rest > OFTEN_NS ? rest : OFTEN_NS);
-    put_u8(body, 0);
-    put_u64(body, now_ns);
-    size_t count_at = body->size;
-    put_u32(body, 0);
-    if (s->told.count >
-        2 * USAGE_METERS * (1 + count)) { /* of threads that are long gone: all is told again */
-        map_free(&s->told);
-        s->told = (struct map){0};
-    }
-    uint32_t n = put_process(s, body);
+    s->look++;
+    begin(before, s->looked_ns);
+    begin(body, now_ns);
+    forget(s, count);
+    uint32_t n = put_process(s, &to);
     for (size_t i = 0; i < count && n + 2 <= LIMIT_USAGE_FIGURES; i++)
         if (threads[i].tid && threads[i].code)
-            n += put_thread(s, &threads[i], body);
-    if (!body->failed)
-        for (unsigned i = 0; i < 4; i++)
-            body->data[count_at + i] = (uint8_t)(n >> (8 * i));
-    return n && !body->failed;
+            n += put_thread(s, &threads[i], &to);
+    s->looked_ns = now_ns;
+    if (!end(before, before_at, to.before_count))
+        before->size = before_at;
+    return end(body, body_at, n);
 }

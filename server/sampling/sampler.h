@@ -21,9 +21,11 @@ struct sampled_thread {
 struct sampler *sampler_new(pid_t pid);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
 bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
-/* Appends the body of a USAGE with all that changed since the last time; false: there is nothing to tell. */
+/* Appends the body of a USAGE with all that changed since the last time; false: there is nothing to tell.  To `before`,
+ * which is empty, that of one to be told first, if there is any: what of it had not changed when it was looked at before
+ * this time, so that it is seen since when it does. */
 bool sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
-                  size_t count, struct out *body);
+                  size_t count, struct out *before, struct out *body);
 /* Its system calls are filtered, as far as that is known: nobody may make it call anything that it does not itself. */
 bool sampler_filtered(const struct sampler *sampler);
 

@@ -203,7 +203,7 @@ check "and gone when it is freed" until_true has 0
 exec 9>&-
 wait $recorded
 until_true finished latest
-is "how much there was over time is a meter" "$(poet usage --csv --columns meter,last latest | grep -c '^heap_live,[0-9]')" 1
+like "how much there was over time is a curve" "$(poet memory --chart curves latest)" "heap_live"
 like "and so is what it had at most" "$(poet memory latest)" "had [0-9]{3,} bytes at most, [0-9]"
 stop_server
 

@@ -8,6 +8,7 @@
 #include "render/page.h"
 #include "render/text.h"
 #include "wire/causes.h"
+#include "wire/curve.h"
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/placed.h"
@@ -149,6 +150,7 @@ static void take_other(const struct answer *answer)
 {
     struct shown_density density;
     struct shown_strip strip;
+    struct shown_curves curves;
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
@@ -158,6 +160,10 @@ static void take_other(const struct answer *answer)
     case PART_STRIP:
         get_strip(answer->in, &strip);
         shown_strip_free(&strip);
+        break;
+    case PART_CURVE:
+        get_curves(answer->in, &curves);
+        shown_curves_free(&curves);
         break;
     case PART_DENSITY:
         get_density(answer->in, &density);

@@ -1,6 +1,6 @@
 /* What the operating system says: texts of /proc, whole, cut and nonsense; series that stay small. */
 #define _GNU_SOURCE
-#include "server/run/usage.h"
+#include "server/run/figures.h"
 #include "server/sampling/proc.h"
 #include "tests/unit/unit.h"
 
@@ -73,46 +73,46 @@ static void figures_have_names(void **state)
 static void series_stay_small_and_true(void **state)
 {
     struct run *run = run_new("usage@1", 1, NULL);
-    struct usage_series of = {.meter = USAGE_RESIDENT};
+    struct figures of = {.meter = USAGE_RESIDENT};
     (void)state;
     unsigned seed = 1;
-    uint64_t most = 0, least = UINT64_MAX;
+    int64_t most = 0, least = INT64_MAX;
     int64_t at = 0;
     for (unsigned i = 0; i < 50000; i++) {
-        uint64_t value = (uint64_t)rand_r(&seed) + 1;
+        int64_t value = (int64_t)rand_r(&seed) + 1;
         at += 1 + rand_r(&seed) % 1000;
         most = value > most ? value : most;
         least = value < least ? value : least;
-        usage_add(run, &of, (struct usage_point){at, value});
-        const struct usage_series *s = usage_series_at(run, 0);
-        assert_true(s->count <= USAGE_POINTS);
+        figures_add(run, &of, (struct figures_point){at, value});
+        const struct figures *s = figures_at(run, 0);
+        assert_true(s->count <= FIGURES_POINTS);
         assert_int_equal(s->points[s->count - 1].at_ns, at);
         assert_int_equal(s->points[s->count - 1].value, value);
     }
-    const struct usage_series *s = usage_series_at(run, 0);
+    const struct figures *s = figures_at(run, 0);
     int64_t widest = 0;
     for (uint32_t i = 1; i < s->count; i++) {
         int64_t apart = s->points[i].at_ns - s->points[i - 1].at_ns;
         assert_true(apart > 0);
         widest = apart > widest ? apart : widest;
     }
-    assert_true(s->count > USAGE_POINTS / 4);
-    assert_true(widest < at / (USAGE_POINTS / 16));
+    assert_true(s->count > FIGURES_POINTS / 4);
+    assert_true(widest < at / (FIGURES_POINTS / 16));
     assert_int_equal(s->samples, 50000);
     assert_int_equal(s->most, most);
     assert_int_equal(s->least, least);
-    usage_add(run, &of, (struct usage_point){1, 1}); /* earlier than what is there */
-    assert_int_equal(usage_series_at(run, 0)->samples, 50000);
+    figures_add(run, &of, (struct figures_point){1, 1}); /* earlier than what is there */
+    assert_int_equal(figures_at(run, 0)->samples, 50000);
     of.exact = true;
-    usage_add(run, &of, (struct usage_point){at - 1, 7}); /* a sample was told before it */
-    assert_int_equal(usage_series_at(run, 0)->points[usage_series_at(run, 0)->count - 1].value, 7);
+    figures_add(run, &of, (struct figures_point){at - 1, 7}); /* a sample was told before it */
+    assert_int_equal(figures_at(run, 0)->points[figures_at(run, 0)->count - 1].value, 7);
     of.exact = false;
-    usage_add(run, &of, (struct usage_point){at + 9, 8}); /* of what has ended */
-    assert_true(usage_series_at(run, 0)->exact);
-    assert_int_equal(usage_series_at(run, 0)->samples, 50001);
+    figures_add(run, &of, (struct figures_point){at + 9, 8}); /* of what has ended */
+    assert_true(figures_at(run, 0)->exact);
+    assert_int_equal(figures_at(run, 0)->samples, 50001);
     of.thread = 3;
-    usage_add(run, &of, (struct usage_point){1, 1});
-    assert_int_equal(usage_count(run), 2);
+    figures_add(run, &of, (struct figures_point){1, 1});
+    assert_int_equal(figures_count(run), 2);
     run_free(run);
 }
 

@@ -12,6 +12,7 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/core/usage.h"
 #include "clients/trace/measure/region.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -246,7 +247,7 @@ static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
     t->queue->slots = slots;
     t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
-    atomic_store(&t->queue->wanted, wanted_first());
+    atomic_store(&t->queue->wanted, wanted_first() | usage_first());
 }
 
 static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -52,6 +53,30 @@ static bool schedule(uint64_t *ran, uint64_t *ready)
     *ran = ran_ns(); /* (what the first number says may be a clock tick old) */
     *ready = numbers[1];
     return n == 2;
+}
+
+/* Does the kernel say that nobody filters our system calls?  (A filter may have come with the program that started us.) */
+static bool look_unfiltered(void)
+{
+    static const char said[] = "\nSeccomp:\t0";
+    char text[3072]; /* of proc(5), which is less, but for groups without end */
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return got > 0 && memmem(text, (size_t)got, said, sizeof said - 1);
+}
+
+uint32_t usage_first(void)
+{
+    static _Atomic int known; /* 1: filtered, or it is not known; 2: not */
+    int saved = errno, is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!is) {
+        is = !forbid_filtered() && look_unfiltered() ? 2 : 1;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    errno = saved;
+    return is == 2 ? WANTED_USAGE : 0;
 }
 
 static void put_figures(struct out *body, const struct usage_figure *figures, uint32_t count)

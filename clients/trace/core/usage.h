@@ -10,6 +10,8 @@
  * system calls could object. */
 void usage_tell(struct thread *thread, bool process);
 void usage_begin_main(void); /* in the main thread, when it begins to be traced */
+/* What a new queue wants of it: who ends before the server has looked at it says what it used, too. */
+uint32_t usage_first(void);
 void usage_forked(void); /* in a child: its processor time begins anew */
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include "clients/view/drawer/drawer.h"
 
 #include "clients/view/drawer/bands.h"
+#include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/picture/view.h"
 
@@ -85,7 +86,8 @@ bool drawer_has_focus(struct view *view)
 
 bool drawer_busy(struct view *view)
 {
-    return view->settings.drawer && (page_busy(drawer_page(view)) || bands_busy(view));
+    return view->settings.drawer && (page_busy(drawer_page(view)) || bands_busy(view) ||
+                                     figured_busy(view, page_of(drawer_page(view))->name));
 }
 
 /* ---- making it ---- */

@@ -4,7 +4,7 @@
 
 #include "clients/view/drawer/page.h"
 
-#define PAGES(X) X(states) X(waits) X(path)
+#define PAGES(X) X(states) X(waits) X(path) X(memory) X(resources) X(meters)
 #define PAGE_DECLARE(name) extern const struct page page_##name;
 PAGES(PAGE_DECLARE)
 

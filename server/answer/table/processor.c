@@ -1,14 +1,14 @@
 #include "server/answer/table/processor.h"
 
-#include "server/run/usage.h"
+#include "server/run/figures.h"
 
 /* At its end; false: it is not known. */
 static bool at_end(const struct run *run, uint32_t thread, enum usage_meter meter, int64_t *ns)
 {
-    const struct usage_series *s = usage_find(run, thread, meter);
-    if (!s || !s->exact || s->points[s->count - 1].value > INT64_MAX)
+    const struct figures *s = figures_find(run, 0, thread, meter);
+    if (!s || !s->exact)
         return false;
-    *ns = (int64_t)s->points[s->count - 1].value;
+    *ns = s->points[s->count - 1].value;
     return true;
 }
 

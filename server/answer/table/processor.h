@@ -1,4 +1,4 @@
-/* What processor time tells of the states of a thread (server/run/usage.h).
+/* What processor time tells of the states of a thread (server/run/figures.h).
  *
  * The order alone calls all running that no wait accounts for.  Where it is known how long the thread had a processor, and
  * how long it wanted one in vain (run delay), that time is split: it ran as long as it had a processor; it was ready for

@@ -1,9 +1,8 @@
-/* The table of usage: what the operating system said of processes and threads (server/run/usage.h). */
-#include "server/run/usage.h"
+/* The table of usage: what the operating system said of processes and threads (server/run/figures.h). */
+#include "server/run/figures.h"
 
 #include "memory/memory.h"
 #include "server/answer/table/table.h"
-#include "wire/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,24 +23,6 @@ enum column {
     MOST,
     MEAN
 };
-
-static const struct meter {
-    const char *name, *unit;
-    bool grows;
-} meters[] = {
-#define U(number, NAME, name, unit, grows) {name, unit, grows},
-    USAGES(U)
-#undef U
-};
-
-static const struct meter *meter_of(const struct usage_series *s)
-{
-    static const struct meter live = {"heap_live", "bytes", false},
-                              blocks = {"heap_blocks", "", false};
-    return s->meter == HEAP_METER_LIVE     ? &live
-           : s->meter == HEAP_METER_BLOCKS ? &blocks
-                                           : &meters[s->meter % USAGE_METERS];
-}
 
 static void add_columns(struct shown_table *t)
 {
@@ -67,18 +48,18 @@ static void add_columns(struct shown_table *t)
 
 struct said {
     uint32_t count; /* points in the range */
-    uint64_t before, last, least, most; /* before: what it stood at when the range began */
+    int64_t before, last, least, most; /* before: what it stood at when the range began */
     double mean; /* over time */
     int64_t last_ns;
 };
 
-static struct said said_of(const struct usage_series *s, const struct table_view *view)
+static struct said said_of(const struct figures *s, const struct table_view *view)
 {
-    struct said said = {.least = UINT64_MAX};
+    struct said said = {.least = INT64_MAX};
     double weighted = 0;
     int64_t since = 0, begun = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        struct usage_point p = s->points[i];
+        struct figures_point p = s->points[i];
         if (p.at_ns >= view->to_ns)
             break;
         if (p.at_ns < view->from_ns) {
@@ -122,13 +103,11 @@ static struct table_cell amount(const char *unit, double value)
     return cell;
 }
 
-static struct table_cell source(const struct usage_series *s, const struct said *said,
+static struct table_cell source(const struct figures *s, const struct said *said,
                                 const struct table_view *view)
 {
     bool end = s->exact && said->last_ns == s->points[s->count - 1].at_ns;
     (void)view;
-    if (s->meter >= HEAP_METER_LIVE)
-        return cell_text("its allocator's calls, sampled");
     if (end)
         return cell_text("itself, at its end");
     char *text = memory_printed("/proc, changed last at %.3f s", (double)said->last_ns / 1e9);
@@ -149,36 +128,31 @@ static struct table_cell process_name(const struct table_view *view, uint32_t pr
     return cell;
 }
 
-static struct table_cell number(uint64_t value)
-{
-    return cell_number(value < INT64_MAX ? (int64_t)value : INT64_MAX);
-}
-
 /* ---- rows ---- */
 
-static void add_row(const struct table_view *view, struct shown_table *t,
-                    const struct usage_series *s)
+static void add_row(const struct table_view *view, struct shown_table *t, const struct figures *s)
 {
     struct said said = said_of(s, view);
     struct table_cell *c = said.count ? table_add_row(t, 0, (struct ref){0}) : NULL;
     if (!c)
         return;
-    const char *unit = meter_of(s)->unit;
+    struct figures_meter meter = figures_meter(view->run, s);
+    const char *unit = meter.unit;
     c[PROCESS] = process_name(view, s->process);
     c[THREAD] = cell_line(s->thread);
-    c[METER] = cell_text(meter_of(s)->name);
+    c[METER] = cell_text(meter.name);
     c[SAMPLES] = cell_number(said.count);
     c[SOURCE] = source(s, &said, view);
     c[UNIT] = cell_text(unit);
-    c[LAST] = number(said.last);
-    if (meter_of(s)->grows) {
-        uint64_t total = said.last > said.before ? said.last - said.before : 0;
-        c[TOTAL] = number(total);
+    c[LAST] = cell_number(said.last);
+    if (meter.grows) {
+        int64_t total = said.last > said.before ? said.last - said.before : 0;
+        c[TOTAL] = cell_number(total);
         c[AMOUNT] = amount(unit, (double)total);
     } else {
-        c[LEAST] = number(said.least);
-        c[MOST] = number(said.most);
-        c[MEAN] = number((uint64_t)(said.mean + 0.5));
+        c[LEAST] = cell_number(said.least);
+        c[MOST] = cell_number(said.most);
+        c[MEAN] = cell_number((int64_t)(said.mean + 0.5));
         c[AMOUNT] = amount(unit, (double)said.last);
         c[GREATEST] = amount(unit, (double)said.most);
         c[MEAN_AMOUNT] = amount(unit, said.mean);
@@ -187,13 +161,13 @@ static void add_row(const struct table_view *view, struct shown_table *t,
 }
 
 struct wanted_row {
-    const struct usage_series *series;
+    const struct figures *series;
 };
 
 static int by_place(const void *a, const void *b)
 {
-    const struct usage_series *x = ((const struct wanted_row *)a)->series,
-                              *y = ((const struct wanted_row *)b)->series;
+    const struct figures *x = ((const struct wanted_row *)a)->series,
+                         *y = ((const struct wanted_row *)b)->series;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     if (x->thread != y->thread)
@@ -203,14 +177,16 @@ static int by_place(const void *a, const void *b)
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
-    size_t n = usage_count(view->run), kept = 0;
+    size_t n = figures_count(view->run), kept = 0;
     struct wanted_row *rows = memory_zeroed(n + 1, sizeof *rows);
     bool threads = strcmp(view->request->by, "thread") == 0;
     (void)work;
     t->title = memory_copied("what the operating system says");
     add_columns(t);
     for (size_t i = 0; i < n; i++) {
-        const struct usage_series *s = usage_series_at(view->run, i);
+        const struct figures *s = figures_at(view->run, i);
+        if (s->meter >= USAGE_METERS)
+            continue; /* what others say, other tables have */
         if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
             rows[kept++].series = s;
     }

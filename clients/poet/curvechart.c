@@ -1,0 +1,301 @@
+#define _GNU_SOURCE
+#include "clients/poet/curvechart.h"
+
+#include "memory/memory.h"
+#include "render/curves.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const struct of {
+    const char *what;
+    uint8_t group;
+    const char *title, *nothing;
+} all[] = {
+    {"usage", CURVE_USAGE, "what the operating system says",
+     "only programs that ran on the server's machine, told over a Unix socket, are looked at"},
+    {"memory", CURVE_MEMORY, "what was taken from the heap",
+     "of programs that were started with poet record -m memory alone"},
+    {"meters", CURVE_OWN, "meters of its own",
+     "of meters that a program counts itself, or poet watch, alone"},
+};
+
+static const struct of *of_what(const char *what)
+{
+    for (size_t i = 0; what && i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].what, what) == 0)
+            return &all[i];
+    return NULL;
+}
+
+bool curvechart_of(const char *what) { return of_what(what) != NULL; }
+
+struct making {
+    const struct tables *tables;
+    struct subject *subject;
+    const struct of *of;
+    struct shown_curves told;
+    struct curves curves;
+    char **owners; /* whose the lines are, each once */
+    uint32_t owner_count;
+    bool programs; /* there is more than one */
+    char *title, *below, *others;
+};
+
+/* ---- asking ---- */
+
+static void take(void *user, const struct answer *answer)
+{
+    struct shown_curves *told = user;
+    if (answer->part != PART_CURVE)
+        return;
+    shown_curves_free(told);
+    get_curves(answer->in, told);
+    in_done(answer->in);
+}
+
+static bool ask_with(struct making *m, struct curve_request *r)
+{
+    struct out body = {0};
+    put_curve_request(&body, r);
+    return subject_ask(m->tables->command, m->subject, ASK_CURVE, &body, take, &m->told);
+}
+
+/* Where one end is open, the other's is that of the run: it is asked for first. */
+static int ask(struct making *m, uint32_t pixels)
+{
+    const struct tables *o = m->tables;
+    struct table_request lines = {0};
+    char none[] = "";
+    struct curve_request r = {.pixels = 1, .groups = m->of->group, .threads = true, .meter = none};
+    bool named = !o->lines || tables_name_lines(o, &lines, m->subject);
+    int status = !named ? EXIT_USAGE : ask_with(m, &r) ? EXIT_DONE : EXIT_FAILED;
+    if (status == EXIT_DONE) {
+        r.from = o->from.is == TABLE_AT_NS ? o->from.at : m->told.from;
+        r.to = o->to.is == TABLE_AT_NS ? o->to.at : m->told.to;
+        r.pixels = pixels;
+        r.threads = o->lines || (o->by && strcmp(o->by, "thread") == 0);
+        r.lines = lines.lines;
+        r.line_count = lines.line_count;
+        status = r.from >= r.to
+                     ? command_usage(o->command, "--from is not before --to: the range is empty")
+                 : ask_with(m, &r) ? EXIT_DONE
+                                   : EXIT_FAILED;
+    }
+    table_request_free(&lines);
+    return status;
+}
+
+/* ---- what is drawn ---- */
+
+/* Its number; takes the name. */
+static uint32_t owner_of(struct making *m, char *owner)
+{
+    uint32_t i = 0;
+    while (i < m->owner_count && strcmp(m->owners[i], owner) != 0)
+        i++;
+    if (i == m->owner_count)
+        PUSH(m->owners, m->owner_count, owner);
+    else
+        free(owner);
+    return i;
+}
+
+/* Those that came first can be told apart. */
+static unsigned look_for(struct making *m, const struct shown_curve *c, const char **name)
+{
+    const char *label = c->thread ? book_label(&m->subject->source.book, c->thread) : c->program;
+    char *owner = c->thread && m->programs ? memory_printed("%s %s", c->program, label)
+                                           : memory_copied(*label ? label : "told from outside");
+    uint32_t at = owner_of(m, owner);
+    *name = m->owners[at];
+    return at < CURVE_LOOKS ? at : CURVE_LOOKS;
+}
+
+static bool is_flat(const struct shown_curve *c, uint32_t pixels)
+{
+    for (uint32_t i = 0; i < pixels; i++)
+        if (c->pixels[i].known != CURVE_NOTHING && (c->pixels[i].least || c->pixels[i].most))
+            return false;
+    return true;
+}
+
+static struct curve_panel *panel_of(struct making *m, const struct shown_curve *c)
+{
+    struct curves *to = &m->curves;
+    for (uint32_t i = 0; i < to->panel_count; i++)
+        if (strcmp(to->panels[i].name, c->name) == 0 && strcmp(to->panels[i].unit, c->unit) == 0 &&
+            to->panels[i].grows == c->grows)
+            return &to->panels[i];
+    struct curve_panel panel = {
+        .name = c->name, .unit = c->unit, .grows = c->grows, .pixels = m->told.pixels};
+    PUSH(to->panels, to->panel_count, panel);
+    return &to->panels[to->panel_count - 1];
+}
+
+static int by_meter(const void *a, const void *b)
+{
+    const struct shown_curve *x = a, *y = b;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+static void add_curve(struct making *m, const struct shown_curve *c)
+{
+    struct curve_line line = {.pixels = c->pixels, .scale = c->scale};
+    line.look = look_for(m, c, &line.name);
+    struct curve_panel *panel = panel_of(m, c);
+    PUSH(panel->lines, panel->line_count, line);
+}
+
+/* "major_faults" where it is not there yet. */
+static void add_word(char **words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = *words; (at = strstr(at, word)) != NULL; at += n)
+        if ((at == *words || at[-1] == ' ') && (!at[n] || at[n] == ','))
+            return;
+    char *more = memory_printed("%s%s%s", *words, **words ? ", " : "", word);
+    free(*words);
+    *words = more;
+}
+
+static bool has_panel(const struct making *m, const char *name)
+{
+    uint32_t i = 0;
+    while (i < m->curves.panel_count && strcmp(m->curves.panels[i].name, name) != 0)
+        i++;
+    return i < m->curves.panel_count;
+}
+
+static void say_below(struct making *m, const char *flat)
+{
+    bool grows = false;
+    for (uint32_t i = 0; i < m->curves.panel_count; i++)
+        grows |= m->curves.panels[i].grows;
+    m->below = memory_printed(
+        "each is as it was told last, with a dot where that is rare: nothing is drawn where nothing "
+        "is known%s%s%s%s",
+        grows ? "; of what grows, how much in a second, from one figure to the next" : "",
+        *flat ? "; not drawn, as 0 is all of it: " : "", flat,
+        m->told.left_out ? "; there are more than can be drawn: choose some with --lines" : "");
+    m->curves.below = m->below;
+}
+
+static void make(struct making *m)
+{
+    char *flat = memory_copied("");
+    for (uint32_t i = 1; i < m->told.count; i++)
+        m->programs |= strcmp(m->told.items[i].program, m->told.items[0].program) != 0;
+    for (uint32_t i = 0; i < m->told.count; i++) /* by process and thread: their looks */
+        if (!is_flat(&m->told.items[i], m->told.pixels)) {
+            const char *name;
+            look_for(m, &m->told.items[i], &name);
+        }
+    qsort(m->told.items, m->told.count, sizeof *m->told.items, by_meter);
+    for (uint32_t i = 0; i < m->told.count; i++)
+        if (!is_flat(&m->told.items[i], m->told.pixels))
+            add_curve(m, &m->told.items[i]);
+    for (uint32_t i = 0; i < m->told.count; i++)
+        if (!has_panel(m, m->told.items[i].name))
+            add_word(&flat, m->told.items[i].name);
+    m->title = memory_printed("%s: %s", m->subject->source.book.run.name, m->of->title);
+    m->curves.title = m->title;
+    m->curves.pixels = m->told.pixels;
+    m->curves.from_ns = m->told.from;
+    m->curves.to_ns = m->told.to;
+    for (uint32_t i = 0; i < m->owner_count && i < CURVE_LOOKS; i++)
+        PUSH(m->curves.names, m->curves.name_count, m->owners[i]);
+    if (m->owner_count > CURVE_LOOKS) {
+        m->others = memory_printed("%u others", m->owner_count - CURVE_LOOKS);
+        PUSH(m->curves.names, m->curves.name_count, m->others);
+    }
+    say_below(m, flat);
+    free(flat);
+}
+
+/* ---- where it goes ---- */
+
+static bool ends(const char *file, const char *ending)
+{
+    size_t n = strlen(file), e = strlen(ending);
+    return n > e && strcasecmp(file + n - e, ending) == 0;
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
+               ? size.ws_col
+               : 100;
+}
+
+static int write_text(const struct making *m)
+{
+    const char *file = m->tables->file;
+    FILE *f = file ? fopen(file, "we") : stdout;
+    if (!f)
+        return command_fail(m->tables->command, "%s: %s", file, strerror(errno));
+    setlocale(LC_CTYPE, "");
+    curves_print(&m->curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
+    bool bad = ferror(f);
+    if (file)
+        bad |= fclose(f) != 0;
+    return bad && file ? command_fail(m->tables->command, "%s: %s", file, strerror(errno))
+                       : EXIT_DONE;
+}
+
+static int write_picture(const struct making *m)
+{
+    const char *file = m->tables->file;
+    struct page_options page = m->tables->page;
+    page.format = ends(file, ".pdf") ? PAGE_PDF : ends(file, ".svg") ? PAGE_SVG : PAGE_PNG;
+    page.title = m->title;
+    page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
+    const char *why = curves_write(&m->curves, &page, file);
+    return why ? command_fail(m->tables->command, "%s: %s", file, why) : EXIT_DONE;
+}
+
+static int write_curves(struct making *m)
+{
+    const struct tables *o = m->tables;
+    bool text = !o->file || ends(o->file, ".txt");
+    if (!text && !ends(o->file, ".pdf") && !ends(o->file, ".svg") && !ends(o->file, ".png"))
+        return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
+    if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
+        return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
+    int status = ask(m, text ? curves_letters(terminal_width()) : curves_pixels(&o->page));
+    if (status != EXIT_DONE)
+        return status;
+    if (!m->told.count)
+        return command_fail(o->command, "nothing was told over time: %s", m->of->nothing);
+    make(m);
+    if (!m->curves.panel_count)
+        return command_fail(o->command, "all that is known there is 0: there is nothing to draw");
+    return text ? write_text(m) : write_picture(m);
+}
+
+int curvechart_write(const struct tables *o, struct subject *subject, const char *what)
+{
+    struct making m = {.tables = o, .subject = subject, .of = of_what(what)};
+    if (strcmp(o->chart, "curves") != 0)
+        return command_usage(o->command, "--chart %s: curves", o->chart);
+    int status = write_curves(&m);
+    for (uint32_t i = 0; i < m.curves.panel_count; i++)
+        free(m.curves.panels[i].lines);
+    for (uint32_t i = 0; i < m.owner_count; i++)
+        free(m.owners[i]);
+    free(m.owners);
+    free(m.curves.panels);
+    free(m.curves.names);
+    free(m.title);
+    free(m.below);
+    free(m.others);
+    shown_curves_free(&m.told);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* Figures over time, by pixels (wire/curve.h): what was told, and how long it held; never what may have been between. */
+#include "wire/curve.h"
+
+#include "memory/memory.h"
+#include "server/answer/question.h"
+#include "server/run/figures.h"
+#include "server/run/times.h"
+#include "wire/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pixels ---- */
+
+struct tracing {
+    const struct figures *of;
+    int64_t until; /* it holds */
+    int64_t scale; /* of what is told, to one */
+    bool grows;
+    uint32_t at; /* the first point that is not before the pixel */
+    double weighted, weight; /* of the pixel: value times time, time */
+    struct curve_pixel pixel;
+};
+
+static int64_t rounded(double value)
+{
+    return value >= 9.2e18 ? INT64_MAX : value <= -9.2e18 ? INT64_MIN : (int64_t)llround(value);
+}
+
+static void add(struct tracing *t, int64_t value, double time)
+{
+    struct curve_pixel *p = &t->pixel;
+    bool first = p->known == CURVE_NOTHING;
+    p->known = first ? CURVE_BETWEEN : p->known;
+    p->least = first || value < p->least ? value : p->least;
+    p->most = first || value > p->most ? value : p->most;
+    p->mean = first ? value : p->mean;
+    t->weighted += (double)value * time;
+    t->weight += time;
+}
+
+/* What it stood at, or grew by in a second, from a point to the next one. */
+static bool value_from(const struct tracing *t, uint32_t point, int64_t *value)
+{
+    const struct figures_point *p = &t->of->points[point];
+    bool last = point + 1 == t->of->count;
+    *value = p->value;
+    if (!t->grows)
+        return true;
+    *value = 0;
+    if (last || p[1].at_ns <= p->at_ns)
+        return last;
+    double more = (double)p[1].value - (double)p->value;
+    *value =
+        rounded((more > 0 ? more : 0) * CURVE_RATE_SCALE * 1e9 / (double)(p[1].at_ns - p->at_ns));
+    return true;
+}
+
+/* What holds from a point on, as far as that is in the pixel. */
+static void add_stretch(struct tracing *t, uint32_t point, int64_t from, int64_t to)
+{
+    const struct figures *f = t->of;
+    int64_t begin = f->points[point].at_ns,
+            end = point + 1 < f->count ? f->points[point + 1].at_ns : t->until, value;
+    int64_t since = begin > from ? begin : from, until = end < to ? end : to;
+    bool level_told = !t->grows && begin >= from && begin < to;
+    if (until < since || (until == since && !level_told) || !value_from(t, point, &value))
+        return;
+    add(t, value, (double)(until - since));
+}
+
+static struct curve_pixel pixel_of(struct tracing *t, int64_t from, int64_t to)
+{
+    const struct figures *f = t->of;
+    uint32_t first = t->at ? t->at - 1 : 0;
+    bool told = false;
+    t->pixel = (struct curve_pixel){0};
+    t->weighted = t->weight = 0;
+    for (uint32_t i = first; i < f->count && f->points[i].at_ns < to; i++)
+        add_stretch(t, i, from, to);
+    for (; t->at < f->count && f->points[t->at].at_ns < to; t->at++)
+        told |= f->points[t->at].at_ns >= from;
+    struct curve_pixel *p = &t->pixel;
+    if (p->known == CURVE_NOTHING)
+        return *p;
+    p->known = told ? CURVE_TOLD : CURVE_BETWEEN;
+    int64_t mean = t->weight > 0 ? rounded(t->weighted / t->weight) : p->mean;
+    p->mean = mean < p->least ? p->least : mean > p->most ? p->most : mean;
+    return *p;
+}
+
+static void trace(const struct run *run, const struct figures *of, const struct shown_curves *all,
+                  struct shown_curve *to)
+{
+    struct tracing t = {.of = of, .until = figures_until_ns(run, of), .grows = to->grows};
+    double wide = (double)(all->to - all->from) / all->pixels;
+    to->pixels = memory_zeroed(all->pixels, sizeof *to->pixels);
+    for (uint32_t i = 0; i < all->pixels; i++) {
+        int64_t from = all->from + (int64_t)(i * wide),
+                end = i + 1 == all->pixels ? all->to : all->from + (int64_t)((i + 1) * wide);
+        to->pixels[i] = pixel_of(&t, from, end > from ? end : from + 1);
+    }
+}
+
+/* ---- which ---- */
+
+static bool is_asked(const struct run *run, const struct curve_request *r, const struct figures *f)
+{
+    unsigned group = f->meter < USAGE_METERS  ? CURVE_USAGE
+                     : f->meter < FIGURES_OWN ? CURVE_MEMORY
+                                              : CURVE_OWN;
+    bool line = r->line_count == 0;
+    for (uint32_t i = 0; !line && i < r->line_count; i++)
+        line = r->lines[i] == f->thread;
+    return f->count && line && (r->groups & group) && (r->threads || !f->thread) &&
+           (!*r->meter || strcmp(figures_meter(run, f).name, r->meter) == 0);
+}
+
+static char *program_of(const struct run *run, uint32_t process)
+{
+    if (process >= run->process_count)
+        return memory_copied("");
+    const struct run_process *p = &run->processes[process];
+    const char *slash = strrchr(p->path, '/');
+    return memory_printed("%s[%u]", slash ? slash + 1 : p->path, p->pid);
+}
+
+static void add_curve(const struct run *run, struct shown_curves *all, const struct figures *f)
+{
+    struct figures_meter meter = figures_meter(run, f);
+    struct shown_curve *to = &all->items[all->count++];
+    *to = (struct shown_curve){.thread = f->thread,
+                               .meter = f->meter,
+                               .program = program_of(run, f->process),
+                               .name = memory_copied(meter.name),
+                               .unit = memory_copied(meter.unit),
+                               .grows = meter.grows,
+                               .exact = f->exact,
+                               .scale = meter.scale * (meter.grows ? CURVE_RATE_SCALE : 1)};
+    trace(run, f, all, to);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct figures *x = *(const struct figures *const *)a,
+                         *y = *(const struct figures *const *)b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->meter < y->meter ? -1 : x->meter > y->meter;
+}
+
+/* The whole of what is known, where nobody says which part. */
+static void choose_range(const struct run *run, const struct curve_request *r,
+                         struct shown_curves *s)
+{
+    s->from = r->from;
+    s->to = r->to;
+    if (r->to > r->from)
+        return;
+    s->from = times_begin(run);
+    s->to = run->last_ns + 1;
+    for (size_t i = 0; i < figures_count(run); i++) {
+        const struct figures *f = figures_at(run, i);
+        if (f->count && f->points[f->count - 1].at_ns >= s->to)
+            s->to = f->points[f->count - 1].at_ns + 1;
+    }
+    s->to = s->to > s->from ? s->to : s->from + 1;
+}
+
+static void answer(const struct run *run, const struct curve_request *r, struct reply *reply)
+{
+    struct shown_curves s = {.pixels = r->pixels};
+    size_t n = figures_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;
+    const struct figures **asked = memory_zeroed(n + 1, sizeof(const struct figures *));
+    choose_range(run, r, &s);
+    for (size_t i = 0; i < n; i++)
+        if (is_asked(run, r, figures_at(run, i)))
+            asked[kept++] = figures_at(run, i);
+    qsort(asked, kept, sizeof *asked, by_place);
+    most = kept < most ? kept : most;
+    s.items = memory_zeroed(most + 1, sizeof *s.items);
+    while (s.count < most)
+        add_curve(run, &s, asked[s.count]);
+    s.left_out = (uint32_t)(kept - most);
+    part_begin(reply, PART_CURVE);
+    put_curves(reply->out, &s);
+    part_end(reply);
+    shown_curves_free(&s);
+    free(asked);
+}
+
+static void curve_at_once(const struct run *run, struct in *in, struct reply *reply)
+{
+    struct curve_request request;
+    get_curve_request(in, &request);
+    if (in_done(in))
+        answer(run, &request, reply);
+    curve_request_free(&request);
+}
+
+const struct question question_curve = {.at_once = curve_at_once};
