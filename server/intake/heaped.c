@@ -1,7 +1,7 @@
 #include "server/intake/heaped.h"
 
-#include "server/run/heap.h"
 #include "server/run/figures.h"
+#include "server/run/heap.h"
 
 static uint32_t line_of(const struct used_by *by, uint32_t code)
 {
@@ -156,7 +156,7 @@ static bool read_sample(const struct used_by *by, struct in *in)
     uint64_t bytes = get_u64(in), blocks = get_u64(in);
     struct figures live = {.process = by->process, .meter = FIGURES_HEAP_LIVE},
                    count = {.process = by->process, .meter = FIGURES_HEAP_BLOCKS};
-    if (!in->error) {
+    if (!in->error && bytes <= INT64_MAX && blocks <= INT64_MAX) {
         figures_add(by->run, &live, (struct figures_point){at_ns, (int64_t)bytes});
         figures_add(by->run, &count, (struct figures_point){at_ns, (int64_t)blocks});
     }

@@ -197,14 +197,13 @@ recorded=$!
 exec 9>go
 blocks() { poet memory --each --csv --columns address latest 2>/dev/null | grep -c ^0x; }
 has() { [ "$(blocks)" = "$1" ]; }
-until_true has 9
-check "while it runs, each block is there" has 9
+check "while it runs, each block is there" until_true has 9
 echo >&9
-until_true has 0
-check "and gone when it is freed" has 0
+check "and gone when it is freed" until_true has 0
 exec 9>&-
 wait $recorded
 until_true finished latest
+like "how much there was over time is a curve" "$(poet memory --chart curves latest)" "heap_live"
 like "and so is what it had at most" "$(poet memory latest)" "had [0-9]{3,} bytes at most, [0-9]"
 stop_server
 
@@ -235,6 +234,39 @@ if command -v valgrind >/dev/null; then
 else
     skip "memcheck counts the same" "valgrind is not installed"
 fi
+
+# ---- a child of fork, once it records ----
+cat >child.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile keep, *volatile mine;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void child(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    mine = malloc(5000);
+    free(keep); /* its parent's */
+    free(malloc(10));
+}
+int main(void)
+{
+    keep = malloc(300);
+    if (!fork()) {
+        child();
+        _exit(0);
+    }
+    wait(0);
+    free(keep);
+    return 0;
+}
+END
+check "it compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
+record child ./child
+is "a child has a table of its own" "$(of child.json child bytes) $(total child.json bytes)" "5000 5000"
+is "what its parent took is no fault there" "$(grep -c '"fault":"' child.json)" 0
 
 # ---- programs that have their own ----
 cat >own.cc <<'END'

@@ -18,6 +18,12 @@ bool poet_heap_begin(int fd)
     return server_send_at_once(&out, fd, t->life);
 }
 
+uint32_t poet_heap_thread(void)
+{
+    const struct thread *t = thread_self();
+    return LIKELY(t && t->queue) ? t->queue->thread : 0;
+}
+
 struct poet_heap_where poet_heap_where(void)
 {
     const struct thread *t = thread_self();

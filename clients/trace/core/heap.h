@@ -20,6 +20,7 @@ struct poet_heap_where {
 };
 /* Any signal handler may call these. */
 struct poet_heap_where poet_heap_where(void);
+uint32_t poet_heap_thread(void); /* its thread alone */
 /* Of one that measures its calls: its region's serial << 32 | the context that it is in (wire/region.h), 0: none. */
 uint64_t poet_heap_context(void);
 /* The functions that such a context lies in, the innermost first; `most` at most: how many. */

@@ -116,19 +116,18 @@ static struct heap_block *room_for(const struct place *p, uint64_t address)
 }
 
 /* The place, being written by us; *old: what it was.  NULL: there is no room. */
-static inline struct heap_block *claim_room(void *heap, uint64_t address, struct heap_block *old)
+static __attribute__((noinline)) struct heap_block *claim_room(void *heap, uint64_t address,
+                                                               struct heap_block *old)
 {
     struct place p = place_of(heap, address);
-    struct heap_block *at = nth(&p, 0);
-    for (uint32_t i = 0; i < 2 * HEAP_TRIES; i++, at = room_for(&p, address)) {
+    for (uint32_t i = 0; i < 2 * HEAP_TRIES; i++) {
+        struct heap_block *at = room_for(&p, address);
         uint64_t word = at ? word_of(at) : 0;
         bool fits = at && (!word || HEAP_KIND(word) == HEAP_FREED ||
                            (HEAP_ADDRESS(word) == address && HEAP_KIND(word) != HEAP_WRITING));
-        if (!LIKELY(i || (word && HEAP_ADDRESS(word) == address)))
-            continue; /* it may be farther on */
         if (!at)
             return NULL;
-        if (LIKELY(fits && claim(at, word, address))) {
+        if (fits && claim(at, word, address)) {
             old->word = HEAP_ADDRESS(word) == address ? word : 0;
             old->bytes = at->bytes;
             old->sum = at->sum;
@@ -137,6 +136,15 @@ static inline struct heap_block *claim_room(void *heap, uint64_t address, struct
         }
     }
     return NULL;
+}
+
+/* Most often it has a place from before, which is the first one that it may have. */
+static inline struct heap_block *claim_before(void *heap, uint64_t address)
+{
+    struct place p = place_of(heap, address);
+    struct heap_block *at = nth(&p, 0);
+    uint64_t word = HEAP_WORD(address, HEAP_FREED);
+    return LIKELY(word_of(at) == word) && claim(at, word, address) ? at : NULL;
 }
 
 static inline bool is_sum_known(uint32_t sum) { return sum < HEAP_SUMS; }
@@ -150,12 +158,13 @@ unseen_end(void *heap, struct heap_mine *mine, uint32_t thread, const struct hea
     blocks_unseen(heap);
 }
 
-static inline void put(void *heap, struct heap_mine *mine, const struct heap_caller *by,
-                       const struct heap_block *block)
+static inline __attribute__((always_inline)) void put(void *heap, struct heap_mine *mine,
+                                                      const struct heap_caller *by,
+                                                      const struct heap_block *block)
 {
-    struct heap_block old;
     uint64_t address = HEAP_ADDRESS(block->word);
-    struct heap_block *at = claim_room(heap, address, &old);
+    struct heap_block old = {0}, *at = claim_before(heap, address);
+    at = LIKELY(at != NULL) ? at : claim_room(heap, address, &old);
     if (!LIKELY(at != NULL)) {
         blocks_unseen(heap);
         return;

@@ -44,6 +44,7 @@ bool early_all(void); /* none was missed */
 
 /* The events of what is wrong. */
 void faults_begin(void); /* before any */
+void faults_forked(void); /* in a child: which blocks its parent had is not known */
 /* Written down, too, with its stack; `was` as blocks_given found it. */
 void faults_tell(void *heap, struct poet_heap_where where, enum heap_fault fault, const void *block,
                  const struct heap_was *was, const uintptr_t *frame);

@@ -25,6 +25,9 @@ void faults_begin(void)
 }
 
 /* The C library and the loader give back what they took in ways that we do not stand before. */
+static bool forked;
+void faults_forked(void) { forked = true; }
+
 bool faults_theirs(const uintptr_t *frame)
 {
     uintptr_t site = frame[1] - 1;
@@ -40,7 +43,7 @@ enum heap_fault faults_of_stranger(void *heap, const void *block, const struct h
         return HEAP_TWICE;
     if ((uintptr_t)block % sizeof(void *) != 0)
         return HEAP_NO_BLOCK;
-    if (!library || !early_all() || atomic_load(&head->unseen) || faults_theirs(frame))
+    if (!library || forked || !early_all() || atomic_load(&head->unseen) || faults_theirs(frame))
         return HEAP_FAULTS;
     return HEAP_NEVER;
 }

@@ -59,9 +59,39 @@ static inline bool is_own(const struct heap_sum *sum, uint32_t thread)
 uint32_t number_new(_Atomic uint32_t *count, uint32_t most);
 /* The number of the sum of a thread with a stack, made if need be; 0: there are no more. */
 uint32_t sum_find(void *heap, uint32_t node, uint32_t thread);
-/* What the thread has changed by so many blocks and bytes. */
-void amount_changed(void *heap, struct heap_mine *mine, int64_t blocks, int64_t bytes,
-                    uint64_t now_ns);
+
+/* ---- how much there is at once ---- */
+
+struct heap_thread *amount_record(void *heap); /* a new one, or the first */
+void amount_tell(struct heap_head *head, int64_t now, int64_t most, uint64_t most_ns);
+void amount_tell_all(struct heap_head *head, struct heap_thread *thread);
+
+/* The first record is of all who got none of their own: each of theirs is told at once. */
+static inline void amount_changed(void *heap, struct heap_mine *mine, int64_t blocks, int64_t bytes,
+                                  uint64_t now_ns)
+{
+    struct heap_head *head = heap;
+    if (!LIKELY(mine->told != NULL))
+        mine->told = amount_record(heap);
+    struct heap_thread *t = mine->told;
+    if (!LIKELY(t != part(heap, HEAP_THREADS_AT))) {
+        atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
+        amount_tell(head, bytes, bytes > 0 ? bytes : 0, now_ns);
+        return;
+    }
+    atomic_store_explicit(&t->blocks,
+                          atomic_load_explicit(&t->blocks, memory_order_relaxed) + blocks,
+                          memory_order_relaxed);
+    int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed) + bytes;
+    atomic_store_explicit(&t->live, now, memory_order_relaxed);
+    if (now > atomic_load_explicit(&t->most, memory_order_relaxed)) {
+        atomic_store_explicit(&t->most, now, memory_order_relaxed);
+        atomic_store_explicit(&t->most_ns, now_ns, memory_order_relaxed);
+    }
+    int64_t limit = HEAP_TELL(atomic_load_explicit(&head->live, memory_order_relaxed));
+    if (!LIKELY(now < limit && now > -limit))
+        amount_tell_all(head, t);
+}
 
 #pragma GCC visibility pop
 #endif

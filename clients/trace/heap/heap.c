@@ -2,8 +2,9 @@
  *
  * `poet record -m memory` loads it; without it nothing stands before these calls.  It stands before those of the C
  * library, or of whatever allocator the program has, and adds nothing to the blocks.  What is here allocates nothing,
- * calls no system, waits for nobody, and keeps errno.  A child of fork has none of it: the page that says so is wiped by
- * the kernel. */
+ * calls no system but to begin, waits for nobody, and keeps errno.  A child of fork has none of it until it is recorded
+ * itself: the page that says so is wiped by the kernel.  Then it begins with a table of its own, which knows nothing of
+ * its parent's blocks. */
 #define _GNU_SOURCE
 #include "clients/trace/heap/counting.h"
 #include "clients/trace/heap/real.h"
@@ -18,7 +19,8 @@
 
 #define LIKELY(is) __builtin_expect(!!(is), 1)
 
-static void **page; /* on it the heap's memory: NULL in children, where the page is wiped */
+/* On it the heap's memory, and whether that was tried: both NULL in children, where the page is wiped. */
+static void **page;
 static bool begun; /* it is known whether anything is counted */
 
 /* About, and without a look at a counter: those of the system's clock ticks. */
@@ -52,6 +54,8 @@ static inline void leave(struct counting *mine)
     mine->inside = COUNTING_NOT;
 }
 
+static void *begin_again(struct counting *mine);
+
 void *counting_taken(void *block, size_t bytes, enum heap_kind kind, const uintptr_t *frame)
 {
     struct counting *mine = &counting_mine;
@@ -59,7 +63,9 @@ void *counting_taken(void *block, size_t bytes, enum heap_kind kind, const uintp
     if (!LIKELY(h != NULL)) {
         if (!LIKELY(begun) && !mine->inside)
             early_taken(block, bytes, kind);
-        return block;
+        h = block && page && !*page && !page[1] && !mine->inside ? begin_again(mine) : NULL;
+        if (!h)
+            return block;
     }
     struct poet_heap_where where = poet_heap_where();
     struct heap_caller by = {.event = where.event, .thread = where.thread, .now_ns = now_ns()};
@@ -78,9 +84,8 @@ static enum heap_fault mismatch(enum heap_kind taken, enum heap_kind given)
 }
 
 /* No signal's errno, no handler: what is written down here is rare. */
-static __attribute__((noinline, cold)) void judge(void *heap, struct poet_heap_where where,
-                                                  const void *block, enum heap_kind kind,
-                                                  const struct heap_was *was,
+static __attribute__((noinline, cold)) void judge(void *heap, const void *block,
+                                                  enum heap_kind kind, const struct heap_was *was,
                                                   const uintptr_t *frame)
 {
     int saved = errno;
@@ -88,7 +93,7 @@ static __attribute__((noinline, cold)) void judge(void *heap, struct poet_heap_w
         was->known ? mismatch(was->kind, kind) : faults_of_stranger(heap, block, was, frame);
     counting_mine.inside = COUNTING_OURS;
     if (fault != HEAP_FAULTS)
-        faults_tell(heap, where, fault, block, was, frame);
+        faults_tell(heap, poet_heap_where(), fault, block, was, frame);
     else
         blocks_unknown(heap);
     errno = saved;
@@ -114,10 +119,9 @@ static inline void given_block(void *heap, struct counting *mine, const void *bl
                                enum heap_kind kind, const uintptr_t *frame, struct heap_was *wanted)
 {
     struct heap_was was, *into = wanted ? wanted : &was;
-    struct poet_heap_where where = poet_heap_where();
-    if (!LIKELY(blocks_given(heap, &mine->blocks, where.thread, frame[1] - 1, block, kind,
+    if (!LIKELY(blocks_given(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block, kind,
                              wanted != NULL, into)))
-        judge(heap, where, block, kind, into, frame);
+        judge(heap, block, kind, into, frame);
 }
 
 void counting_given(const void *block, enum heap_kind kind, const uintptr_t *frame,
@@ -164,7 +168,7 @@ static void put_early(void *heap)
     }
 }
 
-static void *make(int fd)
+static void *make(int fd, bool again)
 {
     void *h = MAP_FAILED;
     if (ftruncate(fd, (off_t)HEAP_MAP_BYTES) == 0 &&
@@ -173,12 +177,41 @@ static void *make(int fd)
     if (h == MAP_FAILED)
         return NULL;
     blocks_begin(h, now_ns());
-    walk_begin();
-    put_early(h);
+    if (!again)
+        put_early(h);
     if (madvise(h, HEAP_MAP_BYTES, MADV_DONTFORK) == 0 && poet_heap_begin(fd))
         return h;
     munmap(h, HEAP_MAP_BYTES);
     return NULL;
+}
+
+/* NULL: nobody is there to read it. */
+static void *make_shared(bool again)
+{
+    int low = memfd_create("poet-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, 3) : -1; /* 0 to 2 are the program's */
+    if (low >= 0)
+        close(low);
+    void *h = fd >= 0 ? make(fd, again) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return h;
+}
+
+/* In a child, once it is recorded: not by its first calls after a fork, which may be all before it executes a program. */
+static __attribute__((noinline, cold)) void *begin_again(struct counting *mine)
+{
+    struct poet_heap_where where = poet_heap_where();
+    if (!where.thread || !where.records || __atomic_exchange_n(&page[1], page, __ATOMIC_ACQ_REL))
+        return NULL;
+    int saved = errno;
+    *mine = (struct counting){.inside = COUNTING_OURS};
+    faults_forked();
+    void *h = make_shared(true);
+    __atomic_store_n(page, h, __ATOMIC_RELEASE);
+    mine->inside = h ? COUNTING_NOW : COUNTING_NOT;
+    errno = saved;
+    return h;
 }
 
 /* One word of MEMORY's name in the list. */
@@ -196,15 +229,9 @@ static void begin(void)
     void **p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return;
-    int low = madvise(p, bytes, MADV_WIPEONFORK) == 0
-                  ? memfd_create("poet-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                  : -1;
-    int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, 3) : -1; /* 0 to 2 are the program's */
-    if (low >= 0)
-        close(low);
-    *p = fd >= 0 ? make(fd) : NULL;
-    if (fd >= 0)
-        close(fd);
+    walk_begin();
+    *p = madvise(p, bytes, MADV_WIPEONFORK) == 0 ? make_shared(false) : NULL;
+    p[1] = p;
     if (*p)
         faults_begin();
     if (*p)

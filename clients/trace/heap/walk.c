@@ -100,19 +100,6 @@ static inline bool go_up(struct standing *at, const uintptr_t **saved, uintptr_t
     return back != 0;
 }
 
-/* Where one place of a stack is as it was, what is above it can be compared without finding it anew: who called is
- * where it was, and so is the frame pointer. */
-static inline bool is_above(const struct walk_mine *mine, uint32_t i)
-{
-    for (; i > 0; i--) {
-        const struct standing *above = &mine->at[i - 1];
-        if (((const uintptr_t *)above->stack)[-1] != above->site + 1 ||
-            (mine->saved[i] && *mine->saved[i] != above->frame))
-            return false;
-    }
-    return true;
-}
-
 static inline bool is_same(const struct standing *a, const struct standing *b)
 {
     return a->site == b->site && a->stack == b->stack && a->frame == b->frame;
@@ -129,7 +116,7 @@ static inline void walk(struct walk *w, const struct walk_mine *mine, const uint
         while (before && mine->at[before - 1].stack < at.stack)
             before--;
         if (before && is_same(&mine->at[before - 1], &at) && before + w->count <= HEAP_DEPTH) {
-            if (LIKELY(is_above(mine, before - 1))) {
+            if (LIKELY(walk_is_above(mine, before - 1))) {
                 w->same = before;
                 w->end = HEAP_NODE_WHOLE;
                 return;
@@ -152,7 +139,7 @@ static inline uint32_t node_of(void *heap, struct walk_mine *mine, const struct 
         k--;
         node = blocks_node(heap, node, w->at[k].site);
         mine->at[i] = w->at[k];
-        mine->saved[i] = w->saved[k];
+        mine->saved[i] = i && !w->saved[k] ? &mine->at[i - 1].frame : w->saved[k];
         mine->node[i] = node;
     }
     mine->count = n;
@@ -187,8 +174,8 @@ static __attribute__((noinline)) uint32_t measured(void *heap, struct walk_mine 
     return mine->known[k].node = node_of_calls(heap, context, site);
 }
 
-uint32_t walk_node(void *heap, struct walk_mine *mine, struct poet_heap_where where,
-                   const uintptr_t *frame)
+uint32_t walk_new(void *heap, struct walk_mine *mine, struct poet_heap_where where,
+                  const uintptr_t *frame)
 {
     if (!LIKELY(!is_own(frame[1] - 1)))
         return blocks_node(heap, HEAP_NODE_OWN, frame[1] - 1);

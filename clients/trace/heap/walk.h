@@ -5,6 +5,7 @@
 #include "clients/trace/core/heap.h"
 #include "wire/heap.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -21,8 +22,7 @@ struct walk_mine {
     uint32_t count;
     uint32_t end; /* how it ended */
     struct standing at[HEAP_DEPTH];
-    const uintptr_t
-        *saved[HEAP_DEPTH]; /* where its caller's frame pointer lies; NULL: in its register */
+    const uintptr_t *saved[HEAP_DEPTH]; /* where its caller's frame pointer lies, or a copy of it */
     uint32_t node[HEAP_DEPTH];
     struct {
         uint64_t site, context; /* as poet_heap_context() has it */
@@ -32,8 +32,35 @@ struct walk_mine {
 
 void walk_begin(void); /* by the first thread */
 /* frame: of the function that was called and whose caller is to be known; site: within that call. */
-uint32_t walk_node(void *heap, struct walk_mine *mine, struct poet_heap_where where,
-                   const uintptr_t *frame);
+uint32_t walk_new(void *heap, struct walk_mine *mine, struct poet_heap_where where,
+                  const uintptr_t *frame);
+
+/* Where one place of a stack is as it was, what is above it can be compared without finding it anew: who called is
+ * where it was, and so is the frame pointer. */
+static inline bool walk_is_above(const struct walk_mine *mine, uint32_t i)
+{
+    for (; i > 0; i--) {
+        const struct standing *above = &mine->at[i - 1];
+        if (((const uintptr_t *)above->stack)[-1] != above->site + 1 ||
+            *mine->saved[i] != above->frame)
+            return false;
+    }
+    return true;
+}
+
+/* Most often it is as the last one was. */
+static inline uint32_t walk_node(void *heap, struct walk_mine *mine, struct poet_heap_where where,
+                                 const uintptr_t *frame)
+{
+    if (__builtin_expect(mine->count != 0 && mine->end == HEAP_NODE_WHOLE, 1)) {
+        uint32_t last = mine->count - 1;
+        const struct standing *at = &mine->at[last];
+        if (at->site + 1 == frame[1] && at->stack == (uintptr_t)(frame + 2) &&
+            at->frame == frame[0] && walk_is_above(mine, last))
+            return mine->node[last];
+    }
+    return walk_new(heap, mine, where, frame);
+}
 
 #pragma GCC visibility pop
 #endif

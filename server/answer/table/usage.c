@@ -3,7 +3,6 @@
 
 #include "memory/memory.h"
 #include "server/answer/table/table.h"
-#include "wire/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
