@@ -5,6 +5,7 @@
 #include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
+#include "clients/poet/measured.h"
 #include "clients/poet/preload.h"
 #include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
@@ -27,7 +28,8 @@ struct recording {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
-    const char *meters; /* NULL: none */
+    const char *meters; /* a list or a file, then the list; NULL: none */
+    bool memory; /* is among them */
 };
 
 /* The directory of a library. */
@@ -60,8 +62,9 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     directory_of(library, directory, sizeof directory);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
-    if (o->meters) {
+    if (o->meters)
         setenv("POET_METERS", o->meters, 1);
+    if (o->memory) {
         used += (size_t)snprintf(preload + used, sizeof preload - used,
                                  " %s/poet/libpoet-memory.so", directory);
         used = used < sizeof preload ? used : sizeof preload - 1;
@@ -241,8 +244,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (o.meters && strcmp(o.meters, "memory") != 0)
-        return command_usage(command, "--meters %s: memory is all that there is", o.meters);
+    if (!measured_read(command, o.meters, &o.meters, &o.memory))
+        return EXIT_USAGE;
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -253,9 +256,9 @@ static int run(const struct command *command, int argc, char **argv)
         if (!o.force)
             return EXIT_FAILED;
     }
-    if (o.meters && *loadable.sanitizers) {
+    if (o.memory && *loadable.sanitizers) {
         command_fail(command, "%s: a sanitizer follows its memory: it is not counted", argv[0]);
-        o.meters = NULL;
+        o.memory = false;
     }
     return o.report ? start_followed(command, &o, &loadable, library, argv)
                     : start(command, &o, &loadable, library, argv);
@@ -272,9 +275,10 @@ static const struct argp_option options[] = {
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
-    {"meters", 'm', "LIST", 0,
-     "measure, too; memory: what is taken from the heap and never freed, as poet memory says it "
-     "then",
+    {"meters", 'm', "LIST|FILE", 0,
+     "measure, too: words divided by commas, or a file that says it (docs/config.md); memory: what is taken "
+     "from the heap and never freed; calls=counts, real or cpu: of functions, if it was compiled for "
+     "that; states, meters, usage, waits; rate=N: N samples a second",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

@@ -15,6 +15,7 @@ struct watch {
     struct sampler *sampler;
     bool same_numbers; /* it has the numbers of processes and threads that we have */
     bool wanted; /* its queues were told so */
+    bool fast; /* more often than the loop looks by itself */
 };
 
 static uint64_t now_ns(void)
@@ -35,7 +36,9 @@ void watching_begin(struct peer *peer, uint32_t pid)
     if (!sampler)
         return;
     peer->watch = memory_zeroed(1, sizeof *peer->watch);
-    *peer->watch = (struct watch){sampler, (uint32_t)who.pid == pid, !sampler_filtered(sampler)};
+    *peer->watch = (struct watch){.sampler = sampler,
+                                  .same_numbers = (uint32_t)who.pid == pid,
+                                  .wanted = !sampler_filtered(sampler)};
 }
 
 /* Its threads that have not ended; the caller's.  In the door. */
@@ -96,6 +99,35 @@ static void sample(struct peer *peer, uint64_t now)
     }
     out_free(&body);
     free(threads);
+}
+
+#define LOOP_HERTZ 100u /* the loop looks at least so often (main.c) */
+
+/* Until none is fast any more. */
+static void on_pace(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct server *server = timer->data;
+    bool fast = false;
+    (void)events;
+    watching_go_on(server);
+    for (const struct peer *peer = server->peers; peer && !fast; peer = peer->next)
+        fast = peer->watch && peer->watch->fast && !peer->closed;
+    if (!fast)
+        ev_timer_stop(loop, timer);
+}
+
+void watching_rate(struct peer *peer, unsigned hertz)
+{
+    struct server *server = peer->server;
+    if (!peer->watch)
+        return;
+    sampler_rate(peer->watch->sampler, hertz);
+    peer->watch->fast = hertz > LOOP_HERTZ;
+    if (!peer->watch->fast || ev_is_active(&server->pace))
+        return;
+    ev_timer_init(&server->pace, on_pace, 0.001, 0.001);
+    server->pace.data = server;
+    ev_timer_start(server->loop, &server->pace);
 }
 
 void watching_go_on(struct server *server)

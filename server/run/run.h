@@ -108,7 +108,7 @@ struct run {
     void (*course_free)(struct course *course);
     struct places *places; /* of places.c alone; likewise */
     struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
-    struct heap *heap;   /* of heap.c alone; likewise */
+    struct heap *heap; /* of heap.c alone; likewise */
     struct metered *metered; /* of metered.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);

@@ -19,6 +19,7 @@ struct sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
     bool filtered;
     uint64_t first_ns, next_ns;
+    uint64_t every_ns; /* 0: as it sees fit */
     struct proc_units units;
     struct map told; /* thread and meter -> value + 1 that was told last */
 };
@@ -63,6 +64,23 @@ void sampler_free(struct sampler *s)
     close(s->process);
     map_free(&s->told);
     free(s);
+}
+
+void sampler_rate(struct sampler *s, unsigned hertz)
+{
+    hertz = hertz < 1 ? 1 : hertz > 1000 ? 1000 : hertz;
+    s->every_ns = 1000000000u / hertz;
+    s->next_ns = 0;
+}
+
+/* When the next sample is due, after one at `now`: those that are late do not make others late. */
+static uint64_t next_of(const struct sampler *s, uint64_t now_ns)
+{
+    if (s->every_ns)
+        return s->next_ns && now_ns < s->next_ns + s->every_ns ? s->next_ns + s->every_ns
+                                                               : now_ns + s->every_ns;
+    uint64_t rest = (now_ns - s->first_ns) / AGE_PARTS;
+    return now_ns + (rest > OFTEN_NS ? rest : OFTEN_NS);
 }
 
 bool sampler_due(const struct sampler *s, uint64_t now_ns) { return now_ns >= s->next_ns; }
@@ -115,8 +133,7 @@ bool sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_threa
 {
     if (!s->first_ns)
         s->first_ns = now_ns;
-    uint64_t rest = (now_ns - s->first_ns) / AGE_PARTS;
-    s->next_ns = now_ns + (rest > OFTEN_NS ? rest : OFTEN_NS);
+    s->next_ns = next_of(s, now_ns);
     put_u8(body, 0);
     put_u64(body, now_ns);
     size_t count_at = body->size;

@@ -20,6 +20,8 @@ struct sampled_thread {
 /* NULL: there is no such process here, or it may not be looked at. */
 struct sampler *sampler_new(pid_t pid);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
+/* From now on so many times a second, 1 to 1000, however old it gets. */
+void sampler_rate(struct sampler *sampler, unsigned hertz);
 bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
 /* Appends the body of a USAGE with all that changed since the last time; false: there is nothing to tell. */
 bool sampler_take(struct sampler *sampler, uint64_t now_ns, const struct sampled_thread *threads,
