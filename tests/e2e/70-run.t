@@ -133,4 +133,55 @@ until_true poet meters --set calls=counts latest
 wait $program
 is "it waits for a choice" "$(calls_of latest)" "500 counted"
 stop_server
+
+# ---- the viewer's dialogs ----
+. "$root/tests/e2e/display.sh"
+command -v xdotool >/dev/null || { skip "there is no xdotool"; done_testing; exit; }
+manager
+cat >says.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    FILE *f = fopen("said", "w");
+    fprintf(f, "%s %d %s\n", getenv("POET_METERS"), argc, argc > 1 ? argv[1] : "");
+    fclose(f);
+    while (access("stop", F_OK))
+        usleep(10000);
+}
+END
+poetcc -trace says.c -o says
+poet view 2>view.err &
+pids="$pids $!"
+focus Poet
+again xdotool key F5 -- shown "^Run a program$"
+focus "^Run a program$"
+type_into() { xdotool key "$1" && xdotool key ctrl+a && xdotool type "$2"; }
+type_into alt+g ./nothing-like-it
+xdotool key Return
+for key in alt+e alt+t alt+p; do xdotool key $key; done # real time; then on processors, which takes its place; states
+xdotool key alt+c
+type_into alt+g ./says
+type_into alt+a "'one word' two"
+check "a mistake leaves the window there" shown "^Run a program$"
+xdotool key alt+f
+focus "^Save as$"
+again write_path "$PWD/saved.conf" -- test -s saved.conf
+check "its file is good" poet check ./saved.conf
+is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,meters,waits,rate=100: good"
+focus "^Run a program$"
+again xdotool key alt+r -- test -s said
+is "the program is started with that" "$(cat said)" "calls=cpu,states,meters,waits,rate=100 3 one word"
+check "the window is gone" until_true not_shown "^Run a program$"
+until_true poet dump latest
+check "its run is the viewer's" until_true shown "says"
+again xdotool key ctrl+m -- shown "^What is measured$"
+focus "^What is measured$"
+xdotool key alt+o
+again xdotool key alt+p -- not_shown "^What is measured$"
+ok "and what is measured can be changed"
+touch stop
+until_true finished latest
+is "nothing was said" "$(grep -c CRITICAL view.err)" 0
 done_testing
