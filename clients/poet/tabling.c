@@ -3,6 +3,7 @@
 #include "clients/poet/awaiting.h"
 #include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
+#include "clients/poet/starchart.h"
 #include "clients/poet/exists.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
@@ -395,6 +396,19 @@ static int run_chart(const struct tables *o, struct subject *subject, const char
     return status;
 }
 
+static int run_star(const struct tables *o, struct subject *subject,
+                    const struct tables_section *section)
+{
+    struct shown_table table = {0};
+    if (strcmp(o->chart, "kiviat") != 0)
+        return command_usage(o->command, "--chart %s: kiviat", o->chart);
+    int status = tables_ask(o, section, subject, &table);
+    if (status == EXIT_DONE)
+        status = starchart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 /* Bars of waits: the twenty longest, if nobody says otherwise. */
 static int run_bars(const struct tables *o, struct subject *subject,
                     const struct tables_section *section)
@@ -431,9 +445,11 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file ? "-o" : "--chart");
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
+    if (o->chart && count == 1 && sections->what && strcmp(sections->what, "meters") == 0)
+        return run_star(o, subject, sections);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
         return command_usage(o->command,
-                             "--chart: there are charts of poet states, waits and path");
+                             "--chart: there are charts of poet states, waits, path and meters");
     if (o->chart)
         return run_chart(o, subject, sections->what);
     if (w.form == FORMS)
