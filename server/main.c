@@ -49,6 +49,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     peer_go_on(server);
     program_poll(server);
     watching_go_on(server);
+    celling_go_on(server);
     if (server->behind) /* then nobody is idle, and viewers have their turn here */
         viewer_work(server);
     double now = ev_now(loop);
@@ -66,7 +67,6 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     heaping_go_on(server);
-    celling_go_on(server);
     viewer_feed(server);
     rest_finished(&server->runs);
     if (ev_now(loop) - server->looked > 1) {

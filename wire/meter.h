@@ -12,7 +12,8 @@
 #include "wire/region.h"
 
 enum meter_kind {
-    METER_NONE,
+    METER_NONE, /* no meter: what its user wants of the server, by its name: "rate", code samples a second; "file", unit
+                 * the path of one that says what is measured */
     METER_COUNT, /* a sum of what was added */
     METER_GAUGE, /* what it stands at */
     METER_DISTRIBUTION, /* of values: how many of each size there were */

@@ -42,6 +42,9 @@
 #define WANTED_STATES 0x10u /* its processor time at its events */
 #define WANTED_MEMORY 0x20u /* what it takes and gives back */
 #define WANTED_METERS 0x40u /* meters of the program's own */
+#define WANTED_CHOSEN                                                                              \
+    0x4000u /* somebody chose what is wanted: who waits for that waits no longer */
+#define WANTED_BROKEN 0x8000u /* what was to choose it could not be read */
 #define WANTED_USAGE 0x80u  /* what getrusage(2) says of it, and of its process, at their ends */
 
 struct region_head {

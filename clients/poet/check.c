@@ -6,6 +6,7 @@
 #include "clients/poet/json.h"
 #include "clients/poet/soundness.h"
 #include "clients/source/around.h"
+#include "config/measure.h"
 #include "config/find.h"
 #include "config/read.h"
 #include "memory/memory.h"
@@ -40,11 +41,32 @@ static void good_json(const char *file, const char *of, uint64_t count)
     json_print(o);
 }
 
+/* What is to be measured of a program, and meters of one's own. */
+static int check_measure(const char *text, const char *file)
+{
+    struct measure measure;
+    if (!measure_read(text, file, stderr, &measure))
+        return EXIT_USAGE;
+    char *list = measure_list(&measure);
+    if (json)
+        good_json(file, "rate", measure.rate);
+    else
+        printf("%s: %s: good\n", file, list);
+    free(list);
+    return EXIT_DONE;
+}
+
 static int check_description(const struct command *command, const char *file)
 {
     char *path, *text = target_load(file, &path);
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
+    if (measure_is(text)) {
+        int status = check_measure(text, file);
+        free(text);
+        free(path);
+        return status;
+    }
     struct target *target = target_read(text, file, stderr);
     if (target && json)
         good_json(file, "event_types", target->event_count);

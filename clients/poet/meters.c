@@ -119,8 +119,10 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Say what meters counted and timed: those of the run's descriptions, and of a file.  "
-           "They are worked out from the events, so that they are there for old traces, too.",
+    .doc =
+        "Say what meters counted and timed: those that the program counts itself (poet_meter of poet.h), "
+        "numbers that poet watch told, and those of the run's descriptions, and of a file.  The last "
+        "are worked out from the events, so that they are there for old traces, too.",
     .children = tables_children};
 
 const struct command command_meters = {

@@ -5,6 +5,7 @@
 #include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
+#include "clients/poet/measured.h"
 #include "clients/poet/preload.h"
 #include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
@@ -27,7 +28,8 @@ struct recording {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
-    const char *meters; /* NULL: none */
+    const char *meters; /* a list or a file, then the list; NULL: none */
+    bool memory; /* is among them */
 };
 
 /* The directory of a library. */
@@ -50,39 +52,6 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-static const char *const meters[] = {"memory",    "calls", "calls=counts", "calls=real",
-                                     "calls=cpu", "usage", "states"};
-
-static bool is_meter(const char *word, size_t size, const char *meter)
-{
-    return strlen(meter) == size && strncmp(word, meter, size) == 0;
-}
-
-/* Where the first word of a list stands that is none; NULL: all are. */
-static const char *unknown_meter(const char *list)
-{
-    for (size_t size;; list += size + 1) {
-        bool known = false;
-        size = strcspn(list, ",");
-        for (size_t i = 0; i < sizeof meters / sizeof *meters; i++)
-            known |= is_meter(list, size, meters[i]);
-        if (!known)
-            return list;
-        if (!list[size])
-            return NULL;
-    }
-}
-
-static bool has_memory(const char *list)
-{
-    for (size_t size; list && *list; list += size + (list[size] == ',')) {
-        size = strcspn(list, ",");
-        if (is_meter(list, size, "memory"))
-            return true;
-    }
-    return false;
-}
-
 static void set_environment(const struct recording *o, const struct loadable *loadable,
                             const char *library, char *const *arguments)
 {
@@ -95,7 +64,7 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     size_t used = strlen(preload);
     if (o->meters)
         setenv("POET_METERS", o->meters, 1);
-    if (has_memory(o->meters)) {
+    if (o->memory) {
         used += (size_t)snprintf(preload + used, sizeof preload - used,
                                  " %s/poet/libpoet-memory.so", directory);
         used = used < sizeof preload ? used : sizeof preload - 1;
@@ -275,12 +244,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    const char *unknown = o.meters ? unknown_meter(o.meters) : NULL;
-    if (unknown)
-        return command_usage(
-            command,
-            "--meters %s: there are memory, calls (calls=counts, =real, =cpu), usage and states",
-            unknown);
+    if (!measured_read(command, o.meters, &o.meters, &o.memory))
+        return EXIT_USAGE;
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -291,9 +256,9 @@ static int run(const struct command *command, int argc, char **argv)
         if (!o.force)
             return EXIT_FAILED;
     }
-    if (has_memory(o.meters) && *loadable.sanitizers) {
+    if (o.memory && *loadable.sanitizers) {
         command_fail(command, "%s: a sanitizer follows its memory: it is not counted", argv[0]);
-        o.meters = NULL;
+        o.memory = false;
     }
     return o.report ? start_followed(command, &o, &loadable, library, argv)
                     : start(command, &o, &loadable, library, argv);
@@ -310,10 +275,10 @@ static const struct argp_option options[] = {
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
-    {"meters", 'm', "LIST", 0,
-     "measure, too, words divided by commas; memory: what is taken from the heap and never freed, as "
-     "poet memory says it then; calls, of programs that were compiled with poetcc -profile; usage; "
-     "states",
+    {"meters", 'm', "LIST|FILE", 0,
+     "measure, too: words divided by commas, or a file that says it (docs/config.md); memory: what is taken "
+     "from the heap and never freed; calls=counts, real, cpu or every: of functions, if it was compiled for "
+     "that; states, meters, usage, waits; rate=N: N samples a second",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
     {"chart", OPTION_CHART, "KIND", 0,
      "instead: a row each thread along time: transitions, its states; gantt (or overview), whether it "
-     "was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in a file; of calls, waits and memory: icicle, a tree of boxes; of calls: tree, boxes and arrows, in a file; of usage, memory and meters: curves, what figures stood at; with -o as a picture, else in letters",
+     "was at work, begun and not ended; of poet path with that over it; of poet waits: bars, in a file; of calls, waits and memory: icicle, a tree of boxes; of calls: tree, boxes and arrows, in a file; of usage, memory and meters: curves, what figures stood at; of meters: kiviat, those of which it is said what is good; with -o as a picture, else in letters",
      4},
     {"grey", 'g', NULL, 0, "a picture without colour", 4},
     {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},

@@ -4,6 +4,7 @@
 #include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
 #include "clients/poet/curvechart.h"
+#include "clients/poet/starchart.h"
 #include "clients/poet/exists.h"
 #include "clients/poet/graphchart.h"
 #include "clients/poet/labels.h"
@@ -398,6 +399,17 @@ static int run_chart(const struct tables *o, struct subject *subject, const char
     return status;
 }
 
+static int run_star(const struct tables *o, struct subject *subject,
+                    const struct tables_section *section)
+{
+    struct shown_table table = {0};
+    int status = tables_ask(o, section, subject, &table);
+    if (status == EXIT_DONE)
+        status = starchart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 /* Bars of waits: the twenty longest, if nobody says otherwise. */
 static int run_bars(const struct tables *o, struct subject *subject,
                     const struct tables_section *section)
@@ -473,12 +485,16 @@ int tables_run(const struct tables *o, struct subject *subject,
         return run_tree(o, subject, sections);
     if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
         return run_bars(o, subject, sections);
+    if (o->chart && count == 1 && strcmp(o->chart, "kiviat") == 0 && sections->what &&
+        strcmp(sections->what, "meters") == 0)
+        return run_star(o, subject, sections);
     if (o->chart && count == 1 && curvechart_of(sections->what))
         return run_curves(o, subject, sections->what);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
         return command_usage(o->command,
                              "--chart: there are charts of poet states, waits and path, icicles of "
-                             "calls, waits and memory, curves of usage, memory and meters");
+                             "calls, waits and memory, curves of usage, memory and meters, kiviat "
+                             "graphs of meters");
     if (o->chart)
         return run_chart(o, subject, sections->what);
     if (w.form == FORMS)

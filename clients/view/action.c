@@ -39,6 +39,7 @@
 #include "clients/view/picture/zoom.h"
 #include "clients/view/preferences.h"
 #include "clients/view/print.h"
+#include "clients/view/running.h"
 #include "clients/view/save.h"
 #include "clients/view/savepage.h"
 #include "clients/view/saving.h"
@@ -385,6 +386,8 @@ static const struct action actions[] = {
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
+    {"File", "run", "Run a program…", "F5", running_show, NULL},
+    {"File", "measure", "What is measured…", "<Control>m", running_measure, NULL},
     {"File", "save", "Save the diagram, or the drawer's page…", "<Control>s", do_save, NULL},
     {"File", "share", "Share as web page…", "", share_page, NULL},
     {"File", "save-trace", "Save the trace…", "<Control><Shift>s", fetch_trace, NULL},

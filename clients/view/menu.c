@@ -33,7 +33,8 @@ void menu_recent(struct view *view)
 
 GMenuModel *menu_new(struct view *view)
 {
-    static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
+    static const char *const file[] = {"open", "connect", "latest",     "default",
+                                       "run",  "measure", "save-trace", NULL},
                              *const out[] = {"save",       "share",     "print",
                                              "copy-image", "copy-text", "copy-command",
                                              "save-view",  "load-view", NULL},

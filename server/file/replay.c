@@ -122,9 +122,9 @@ static bool play_outside(struct player *player, struct chunk chunk, bool stale)
     if (chunk.session != METERED_NOBODY ||
         (chunk.kind != MESSAGE_METER && chunk.kind != MESSAGE_CELLS))
         return false;
-    if (!stale &&
-        !(chunk.kind == MESSAGE_METER ? metering_name(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)
-                                      : metering_samples(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)))
+    if (!stale && !(chunk.kind == MESSAGE_METER
+                        ? metering_name(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)
+                        : metering_samples(player->run, METERED_NOBODY, FIGURES_NOBODY, &in)))
         player->trouble = in.error;
     return true;
 }

@@ -12,6 +12,7 @@
 #include "server/peers/telling.h"
 #include "server/peers/wanting.h"
 #include "server/peers/watching.h"
+#include "server/peers/wishes.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
@@ -350,6 +351,8 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         int fd = channel_take_descriptor(&peer->channel);
         error = heaping_begin(peer, &in, fd);
         ok = error == NULL;
+    } else if (type == MESSAGE_METER && wishes_take(peer, body, size)) {
+        turn_doing("messages of programs");
     } else if (type == MESSAGE_CELLS) {
         int fd = channel_take_descriptor(&peer->channel);
         error = celling_begin(peer, &in, fd);

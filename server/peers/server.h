@@ -27,6 +27,7 @@ struct server {
     bool behind; /* there is more to do than fits into a turn */
     struct runs runs;
     ev_timer poll, feed, idle;
+    ev_timer pace; /* of watching.c alone: while some program is sampled often */
     double asked; /* when a viewer asked last; 0: since then all runs were put to rest */
     ev_idle work; /* active while viewers wait for windows */
     ev_io *listeners;

@@ -161,8 +161,9 @@ static bool tell_slots(struct run *run, struct session *session, struct chunk ch
 static bool tell_outside(struct run *run, struct chunk chunk)
 {
     struct in in = in_from(chunk.data, chunk.size);
-    bool good = chunk.kind == MESSAGE_METER ? metering_name(run, METERED_NOBODY, FIGURES_NOBODY, &in)
-                                            : metering_samples(run, METERED_NOBODY, FIGURES_NOBODY, &in);
+    bool good = chunk.kind == MESSAGE_METER
+                    ? metering_name(run, METERED_NOBODY, FIGURES_NOBODY, &in)
+                    : metering_samples(run, METERED_NOBODY, FIGURES_NOBODY, &in);
     if (good)
         run_fact(run, chunk);
     run->generation++;

@@ -3,20 +3,22 @@
 #include "server/intake/session.h"
 #include "server/peers/server.h"
 #include "server/taking/taking.h"
+#include "wire/region.h"
 
 #include <stdlib.h>
 
 static void set(const struct queue *queue, uint32_t mask, uint32_t bits)
 {
-    atomic_fetch_or_explicit(&queue->head->wanted, bits & mask, memory_order_relaxed);
     atomic_fetch_and_explicit(&queue->head->wanted, ~(mask & ~bits), memory_order_relaxed);
+    atomic_fetch_or_explicit(&queue->head->wanted, (bits & mask) | WANTED_CHOSEN,
+                             memory_order_relaxed);
 }
 
 /* One that follows another goes on as that one was. */
 void wanting_queue(const struct peer *peer)
 {
     const struct wants *wants = &peer->run->wants;
-    if (wants->mask && peer->program->queues && !peer->program->queues->after)
+    if (wants->chosen && peer->program->queues && !peer->program->queues->after)
         set(peer->program->queues, wants->mask, wants->bits);
 }
 

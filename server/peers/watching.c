@@ -26,6 +26,7 @@ struct watch {
     struct out usage[USAGES_HELD], switched; /* not told yet */
     size_t usage_count;
     uint64_t due_ns; /* the door is entered again */
+    bool fast; /* more often than the loop looks by itself */
 };
 
 static uint64_t now_ns(void)
@@ -179,6 +180,35 @@ static void look_last(struct peer *peer)
     if (w->switches)
         switches_read(w->switches, true, &w->switched);
     enter_door(peer, now_ns());
+}
+
+#define LOOP_HERTZ 100u /* the loop looks at least so often (main.c) */
+
+/* Until none is fast any more. */
+static void on_pace(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct server *server = timer->data;
+    bool fast = false;
+    (void)events;
+    watching_go_on(server);
+    for (const struct peer *peer = server->peers; peer && !fast; peer = peer->next)
+        fast = peer->watch && peer->watch->fast && !peer->closed;
+    if (!fast)
+        ev_timer_stop(loop, timer);
+}
+
+void watching_rate(struct peer *peer, unsigned hertz)
+{
+    struct server *server = peer->server;
+    if (!peer->watch)
+        return;
+    sampler_rate(peer->watch->sampler, hertz);
+    peer->watch->fast = hertz > LOOP_HERTZ;
+    if (!peer->watch->fast || ev_is_active(&server->pace))
+        return;
+    ev_timer_init(&server->pace, on_pace, 0.001, 0.001);
+    server->pace.data = server;
+    ev_timer_start(server->loop, &server->pace);
 }
 
 void watching_go_on(struct server *server)

@@ -12,4 +12,7 @@ void watching_go_on(struct server *server); /* samples those that are due */
 /* Before its last words are written; looks once more, if there is still something to see. */
 void watching_end(struct peer *peer);
 
+/* It is sampled so many times a second from now on. */
+void watching_rate(struct peer *peer, unsigned hertz);
+
 #endif

@@ -13,6 +13,7 @@ bool wants_add(struct wants *wants, struct want_request *request)
     if (!request->line_count) {
         wants->bits = (wants->bits & ~request->mask) | (request->bits & request->mask);
         wants->mask |= request->mask;
+        wants->chosen = true;
     }
     wants->items = grow(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
     wants->items[wants->count++] = *request;

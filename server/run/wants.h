@@ -11,6 +11,7 @@ struct wants {
     struct want_request *items; /* in the order in which they were asked for */
     size_t count, room;
     uint32_t mask, bits; /* of threads that come later */
+    bool chosen; /* somebody did so */
 };
 
 #define WANTS_MOST 64u /* that wait to be passed on */

@@ -29,6 +29,7 @@ struct sampler {
     uint64_t last_ns; /* when threads were read last */
     uint64_t process_ns; /* and the process */
     uint64_t told_ns[USAGE_METERS]; /* when something of that of the process was told last */
+    uint64_t every_ns; /* 0: as it sees fit */
     struct proc_units units;
     struct map told; /* thread and meter -> value + 1 that was told last */
     struct map kept; /* code of a thread -> struct kept */
@@ -92,6 +93,13 @@ void sampler_free(struct sampler *s)
     map_free(&s->told);
     map_free(&s->kept);
     free(s);
+}
+
+void sampler_rate(struct sampler *s, unsigned hertz)
+{
+    hertz = hertz < 1 ? 1 : hertz > 1000 ? 1000 : hertz;
+    s->every_ns = 1000000000u / hertz;
+    s->next_ns = s->threads_ns = 0;
 }
 
 bool sampler_due(const struct sampler *s, uint64_t now_ns)
@@ -242,6 +250,16 @@ static void put_threads(struct sampler *s, const struct sampled_thread *threads,
 
 /* ---- when ---- */
 
+/* When the next sample is due, after one at `now`: those that are late do not make others late. */
+static uint64_t next_of(const struct sampler *s, uint64_t was_ns, uint64_t now_ns, uint64_t parts,
+                        uint64_t often_ns)
+{
+    if (s->every_ns)
+        return was_ns && now_ns < was_ns + s->every_ns ? was_ns + s->every_ns : now_ns + s->every_ns;
+    uint64_t rest = (now_ns - s->first_ns) / parts;
+    return now_ns + (rest > often_ns ? rest : often_ns);
+}
+
 static uint64_t spent_ns(void)
 {
     struct timespec t;
@@ -256,8 +274,8 @@ static void take_threads(struct sampler *s, uint64_t now_ns, const struct sample
 {
     uint64_t began_ns = spent_ns();
     put_threads(s, threads, count, last, now, now_ns);
-    uint64_t rest = greatest((now_ns - s->first_ns) / THREADS_PARTS, THREADS_NS);
-    s->threads_ns = now_ns + greatest(rest, (spent_ns() - began_ns) * COST_PARTS);
+    uint64_t next_ns = next_of(s, s->threads_ns, now_ns, THREADS_PARTS, THREADS_NS);
+    s->threads_ns = greatest(next_ns, now_ns + (spent_ns() - began_ns) * COST_PARTS);
 }
 
 void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_thread *threads,
@@ -274,7 +292,7 @@ void sampler_take(struct sampler *s, uint64_t now_ns, const struct sampled_threa
     }
     if (now_ns >= s->next_ns) {
         put_process(s, &process, &now, now_ns);
-        s->next_ns = now_ns + greatest((now_ns - s->first_ns) / AGE_PARTS, OFTEN_NS);
+        s->next_ns = next_of(s, s->next_ns, now_ns, AGE_PARTS, OFTEN_NS);
     }
     take_threads(s, now_ns, threads, count, &last, &now);
     usage_end(&process);

@@ -21,6 +21,8 @@ struct sampled_thread {
 /* NULL: there is no such process here, or it may not be looked at. */
 struct sampler *sampler_new(pid_t pid);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
+/* From now on so many times a second, 1 to 1000, however old it gets. */
+void sampler_rate(struct sampler *sampler, unsigned hertz);
 bool sampler_due(const struct sampler *sampler, uint64_t now_ns);
 /* Appends the bodies of USAGEs with all that changed since the last time: the last one is of now; those before, of the last
  * times, say what the process and its threads still stood at then that had not changed for longer.  An empty one: there is

@@ -227,4 +227,28 @@ calls() { perl -MJSON::PP -e 'open my $f, "<", "calls.json"; my $t = "";
         print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{scope} =~ /^f / }' "$1"; }
 is "a third of one thread's calls is not there" "$(calls T1) $(calls T2)" "1500 1000"
 stop_server
+
+# ---- a star ----
+cat >star.conf <<'END'
+meters = (
+    { name = "hits"; own = true; }, { name = "took"; own = true; },
+    { name = "low one"; formula = "1 / 10"; good = "low"; },
+    { name = "low two"; formula = "20"; unit = "%"; good = "low"; },
+    { name = "high one"; formula = "hits / 4000"; good = "high"; },
+    { name = "high two"; formula = "90"; unit = "%"; good = "high"; },
+    { name = "no end"; formula = "hits"; good = "high"; },
+    { name = "nothing said"; formula = "1 / 2"; }
+);
+END
+poet meters -m star.conf --chart kiviat plain.poet >star.txt
+is "in turn high and low" "$(sed -n 's/  *|.*: / /p' star.txt | xargs)" "high one high low one low high two high low two low"
+like "as far as it is" "$(cat star.txt)" "^high one +\\|#{30} +\\| 0.7492 of 1, good: high"
+for f in pdf svg png txt; do
+    check "as $f" poet meters -m star.conf --chart kiviat -o "star.$f" plain.poet
+done
+like "on paper" "$(pdftotext -layout star.pdf - | tr -s ' \n' ' ')" "low two"
+poet meters -m star.conf --chart kiviat -o again.pdf plain.poet
+check "and the same again" cmp star.pdf again.pdf
+like "too few" "$(poet meters --chart kiviat plain.poet 2>&1)" "needs 3 formulas that are shares"
+like "another chart" "$(poet meters --chart bars plain.poet 2>&1)" "^poet meters: --chart bars: kiviat"
 done_testing

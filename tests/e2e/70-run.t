@@ -58,4 +58,130 @@ is "of a file nothing can be told" "$(poet watch --run "$trace" a=true 2>&1)" "p
 is "no command" "$(poet watch 2>&1 | head -n 1)" "poet watch: a NAME=COMMAND or a --file NAME=PATH is needed"
 is "no name" "$(poet watch 'true' 2>&1 | head -n 1)" "poet watch: true: write NAME=COMMAND"
 is "how often" "$(poet watch --every 0 a=b 2>&1 | head -n 1)" "poet watch: --every 0: write milliseconds, 1 to 86400000"
+
+# ---- what is measured, in a file ----
+cat >good.conf <<'END'
+exact = { calls = "real"; states = true; waits = true; };
+statistical = { rate = 250; };
+meters = ( { name = "entries"; count = ["entered"]; } );
+END
+is "a good one" "$(poet check ./good.conf)" "./good.conf: calls=real,states,waits,rate=250: good"
+is "serves poet meters, too" "$(status poet meters -m good.conf "$trace")" 0
+# broken NAME TEXT COMPLAINT: on its second line
+broken() {
+    printf '\n%s\n' "$2" >"$1.conf"
+    is "$1" "$(poet check "./$1.conf" 2>&1)" "./$1.conf:2: $3"
+    rm -f started
+    poet record -m "./$1.conf" touch started >"$1.out" 2>&1
+    is "$1: its status, and the program has not begun" "$?$(cat "$1.out")$(ls started 2>/dev/null)" "2./$1.conf:2: $3"
+}
+broken word 'exact = { calls = "cpus"; };' '"cpus" is no value of "calls": did you mean "cpu"?'
+broken key 'exact = { call = "cpu"; };' 'unknown key "call": did you mean "calls"?'
+broken rate 'statistical = { rate = 5000; };' '"rate" must be samples a second, 1 to 1000'
+broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
+broken formula 'meters = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no meter before it'
+broken syntax 'exact = { calls cpu; };' 'syntax error'
+is "a word of a list" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
+    "poet record: --meters calls=some: no such meter; there are calls (calls=counts, real, cpu, every), states, memory, waits, meters, usage, rate=1 to rate=1000, none"
+is "no file" "$(poet record -m ./none.conf true 2>&1; echo $?)" "poet record: ./none.conf: No such file or directory
+2"
+cat >spins.c <<'END'
+#include <poet.h>
+#include <time.h>
+static __attribute__((noinline)) void f(void) { __asm__ volatile(""); }
+int main(void)
+{
+    poet_meter_t m = poet_meter("mine", "", POET_COUNT);
+    struct timespec t;
+    for (int i = 0; i < 500; i++)
+        f();
+    do {
+        poet_add(m, 1);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    } while (t.tv_nsec < 300000000 && !t.tv_sec);
+}
+END
+poetcc -profile -g spins.c -o spins || not_ok "it compiles"
+calls_of() { poet calls --json "$1" | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
+    print "$r->{calls} ", defined $r->{total_ns} && $r->{total_ns} > 0 ? "timed" : "counted" if $r->{scope} =~ /^f /'; }
+samples() { poet usage --json "$1" >usage.json; perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $n = $r->{count} if $r->{count} > $n; END { print $n + 0 }' usage.json; }
+poet record -m good.conf -o recorded.poet ./spins
+until_true finished recorded.poet
+is "poet record goes by a file" "$(calls_of recorded.poet)" "500 timed"
+poet meters --json recorded.poet >m.json
+is "where meters are off they count nothing" "$(of m.json mine count)" 0
+many=$(samples recorded.poet)
+poet record -m calls=counts,meters,rate=5 -o counted.poet ./spins
+until_true finished counted.poet
+is "and by a list" "$(calls_of counted.poet)" "500 counted"
+check "the sampling rate is honoured" [ "$many" -gt $((2 * $(samples counted.poet))) ]
+(POET_METERS=@good.conf POET_OUTPUT=file.poet ./spins)
+until_true finished file.poet
+poet meters --json file.poet >m.json
+is "a program of poetcc has it read by its server" "$(calls_of file.poet) $(of m.json mine count)" "500 timed 0"
+unset POET_QUIET
+POET_METERS=@rate.conf POET_OUTPUT=bad.poet ./spins 2>bad.err
+is "a broken one ends no program" $? 0
+is "and is said once" "$(grep -c "nothing of it is taken" bad.err)" 1
+is "as one that is not there" "$(POET_METERS=@none.conf POET_OUTPUT=bad.poet ./spins 2>&1 | grep -c "@none.conf: No such file")" 1
+start_server -o asked/ -q
+POET_METERS=ask ./spins 2>ask.err &
+program=$!
+pids="$pids $program"
+until_true grep -q "until somebody chooses" ask.err
+until_true poet meters --set calls=counts latest
+wait $program
+is "it waits for a choice" "$(calls_of latest)" "500 counted"
+stop_server
+
+# ---- the viewer's dialogs ----
+. "$root/tests/e2e/display.sh"
+command -v xdotool >/dev/null || { skip "there is no xdotool"; done_testing; exit; }
+manager
+cat >says.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    FILE *f = fopen("said", "w");
+    fprintf(f, "%s %d %s\n", getenv("POET_METERS"), argc, argc > 1 ? argv[1] : "");
+    fclose(f);
+    while (access("stop", F_OK))
+        usleep(10000);
+}
+END
+poetcc -trace says.c -o says
+poet view 2>view.err &
+pids="$pids $!"
+focus Poet
+again xdotool key F5 -- shown "^Run a program$"
+focus "^Run a program$"
+type_into() { xdotool key "$1" && xdotool key ctrl+a && xdotool type "$2"; }
+type_into alt+g ./nothing-like-it
+xdotool key Return
+for key in alt+e alt+t alt+p; do xdotool key $key; done # real time; then on processors, which takes its place; states
+xdotool key alt+c
+type_into alt+g ./says
+type_into alt+a "'one word' two"
+check "a mistake leaves the window there" shown "^Run a program$"
+xdotool key alt+f
+focus "^Save as$"
+again write_path "$PWD/saved.conf" -- test -s saved.conf
+check "its file is good" poet check ./saved.conf
+is "and says what was chosen" "$(poet check ./saved.conf)" "./saved.conf: calls=cpu,states,meters,waits,rate=100: good"
+focus "^Run a program$"
+again xdotool key alt+r -- test -s said
+is "the program is started with that" "$(cat said)" "calls=cpu,states,meters,waits,rate=100 3 one word"
+check "the window is gone" until_true not_shown "^Run a program$"
+until_true poet dump latest
+check "its run is the viewer's" until_true shown "says"
+again xdotool key ctrl+m -- shown "^What is measured$"
+focus "^What is measured$"
+xdotool key alt+o
+again xdotool key alt+p -- not_shown "^What is measured$"
+ok "and what is measured can be changed"
+touch stop
+until_true finished latest
+is "nothing was said" "$(grep -c CRITICAL view.err)" 0
 done_testing

@@ -28,6 +28,7 @@
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/measure/chosen.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/measure/meters.h"
 #include "clients/trace/measure/region.h"
@@ -363,11 +364,14 @@ static void start(void)
     clock_begin();
     server_begin();
     attach();
-    if (atomic_load(&live))
+    if (atomic_load(&live)) {
         wanted_begin();
+        chosen_announce();
+    }
     hooks_begin();
     if (atomic_load(&live)) {
         life_begin_main();
+        chosen_await();
         runtimes_tell();
         runtime_look_at_program(modules_under_record() && begun_here);
         imports_tell();

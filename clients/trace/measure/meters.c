@@ -7,6 +7,7 @@
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/chosen.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/measure/metername.h"
 #include "clients/trace/measure/region.h"
@@ -41,6 +42,7 @@ void meters_announce(void)
     for (const struct own_meter *m = atomic_load(&own_meters); m; m = m->next)
         meter_tell(m->code, m->kind, m->name, m->unit);
     watched_announce();
+    chosen_announce();
 }
 
 void meters_forked(void)

@@ -13,6 +13,12 @@ struct thread;
  * traced. */
 void wanted_begin(void);
 uint32_t wanted_first(void); /* of a thread that begins */
+struct wanted_besides {
+    unsigned rate; /* samples a second; 0: as the server does */
+    const char *file; /* that says what is wanted; NULL: none */
+    bool asks; /* somebody is to choose */
+};
+struct wanted_besides wanted_besides(void);
 
 /* Makes the region of the calling thread; false: it has none now.  Takes a signal handler's place in the queue of
  * nobody: it may be called wherever a thread is not busy. */

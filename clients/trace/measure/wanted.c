@@ -26,9 +26,11 @@ static const struct {
              {"memory", WANTED_MEMORY},
              {"meters", WANTED_METERS},
              {"usage", WANTED_USAGE},
+             {"waits", 0}, /* the order tells them */
              {"none", 0}};
 
 static uint32_t first;
+static struct wanted_besides besides;
 _Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
 
 /* SIZE_MAX: it is none. */
@@ -40,14 +42,33 @@ static size_t find_word(const char *word, size_t size)
     return SIZE_MAX;
 }
 
+#define RATE_MOST 1000u
+
+/* rate=N: samples a second. */
+static bool is_rate(const char *word, size_t size)
+{
+    unsigned value = 0;
+    if (size < 6 || size > 9 || strncmp(word, "rate=", 5) != 0)
+        return false;
+    for (size_t i = 5; i < size; i++)
+        value = word[i] >= '0' && word[i] <= '9' ? 10 * value + (unsigned)(word[i] - '0')
+                                                 : RATE_MOST + 1;
+    if (value < 1 || value > RATE_MOST)
+        return false;
+    besides.rate = value;
+    return true;
+}
+
 static uint32_t read_words(const char *at)
 {
     uint32_t bits = 0;
     for (;; at++) {
         size_t size = strcspn(at, ","), found = find_word(at, size);
-        if (size && found == SIZE_MAX)
+        if (is_rate(at, size))
+            ;
+        else if (size && found == SIZE_MAX)
             say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
-                "memory, meters, usage, none",
+                "memory, meters, usage, waits, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;
@@ -60,7 +81,10 @@ static uint32_t read_words(const char *at)
 void wanted_begin(void)
 {
     const char *chosen = environment_get("POET_METERS");
-    uint32_t bits = chosen ? read_words(chosen) : WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
+    uint32_t usual = WANTED_METERS | (poet_profiled ? CALLS_CPU : 0);
+    besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
+    besides.asks = chosen && strcmp(chosen, "ask") == 0;
+    uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
     if (bits & WANTED_EVERY && !server_entries && !server_remote)
         say("POET_METERS: calls=every: the server is older: calls=cpu in its place");
     bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;
@@ -71,3 +95,5 @@ void wanted_begin(void)
 }
 
 uint32_t wanted_first(void) { return first; }
+
+struct wanted_besides wanted_besides(void) { return besides; }

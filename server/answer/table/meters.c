@@ -215,7 +215,15 @@ static void add_columns(const struct run *run, struct shown_table *t)
     }
     table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
     table_detail(t);
+    table_add_column(t, "good", "good", TABLE_TEXT, NULL);
+    table_detail(t);
     ownmeters_columns(run, t);
+}
+
+static void set_good(struct table_cell *c, const struct target_meter *m)
+{
+    if (m->good)
+        c[METER_GOOD] = cell_text(m->good == GOOD_HIGH ? "high" : "low");
 }
 
 static void add_sum(struct shown_table *t, const struct target_meter *m, const struct sum *s,
@@ -226,6 +234,7 @@ static void add_sum(struct shown_table *t, const struct target_meter *m, const s
         return;
     bool timed = m->from.count != 0;
     c[METER_NAME] = cell_text(m->name);
+    set_good(c, m);
     c[METER_THREAD] = threads ? cell_line(s->thread) : (struct table_cell){0};
     c[METER_AMOUNT] = meter_amount(m->unit, (double)s->total);
     c[METER_TIMES] = cell_number((int64_t)s->count);
@@ -288,6 +297,7 @@ static void add_formula(struct metering *m, struct shown_table *t, const struct 
     if (!c)
         return;
     c[METER_NAME] = cell_text(meter->name);
+    set_good(c, meter);
     c[METER_UNIT] = cell_text(meter->unit);
     if (known) {
         c[METER_AMOUNT] = meter_amount(meter->unit, value);

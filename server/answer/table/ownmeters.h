@@ -18,6 +18,7 @@ enum meter_column {
     METER_MOST,
     METER_MEAN,
     METER_KIND,
+    METER_GOOD, /* "high" or "low", where a description says so */
     METER_P50, /* these where there are distributions */
     METER_P90,
     METER_P99

@@ -1,0 +1,14 @@
+/* What is to be measured of a program, as --meters says it. */
+#ifndef CLIENTS_POET_MEASURED_H
+#define CLIENTS_POET_MEASURED_H
+
+#include "clients/poet/command.h"
+
+#include <stdbool.h>
+
+/* A list of words (config/measure.h), or a file: a word with a / or a . in it, or one that is there.  *list is then such a
+ * list, NULL of NULL, and stays.  False: everything wrong was said. */
+bool measured_read(const struct command *command, const char *words, const char **list,
+                   bool *memory);
+
+#endif

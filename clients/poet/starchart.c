@@ -1,0 +1,117 @@
+#include "clients/poet/starchart.h"
+
+#include "memory/memory.h"
+#include "render/kiviat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct table_cell *cell_of(const struct shown_table *t, uint32_t row, const char *name)
+{
+    uint32_t column = table_find(t, name);
+    const struct table_cell *cell = column < t->column_count ? &table_cells(t, row)[column] : NULL;
+    return cell && cell->is != CELL_NULL ? cell : NULL;
+}
+
+static const char *text_of(const struct shown_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = cell_of(t, row, name);
+    return cell && cell->is == CELL_TEXT ? cell->text : "";
+}
+
+static bool number_of(const struct shown_table *t, uint32_t row, const char *name, double *value)
+{
+    const struct table_cell *cell = cell_of(t, row, name);
+    if (!cell || (cell->is != CELL_NUMBER && cell->is != CELL_REAL))
+        return false;
+    *value = cell->is == CELL_NUMBER ? (double)cell->number : cell->real;
+    return isfinite(*value) && *value >= 0;
+}
+
+/* Where an axis ends: of a share at 1, of per cent at 100.  What has no such end has no place on one: however good it is, it
+ * would look as it was scaled.  0: it has none. */
+static double end_of(double value, const char *unit)
+{
+    bool percent = strcmp(unit, "%") == 0;
+    double end = percent ? 100 : 1;
+    return (percent || !*unit) && value <= end ? end : 0;
+}
+
+static void add(struct kiviat *k, const struct shown_table *t, uint32_t row)
+{
+    const char *good = text_of(t, row, "good"), *unit = text_of(t, row, "unit");
+    double value, end;
+    bool formula = !cell_of(t, row, "count");
+    if (!*good || !formula || !number_of(t, row, "total", &value) ||
+        (end = end_of(value, unit)) <= 0)
+        return;
+    struct kiviat_axis axis = {.name = memory_copied(text_of(t, row, "meter")),
+                               .amount = memory_printed("%.4g%s%s", value, *unit ? " " : "", unit),
+                               .end = memory_printed("%.4g%s%s", end, *unit ? " " : "", unit),
+                               .value = value / end,
+                               .high = strcmp(good, "high") == 0};
+    k->axes = memory_resized(k->axes, k->count + 1, sizeof *k->axes);
+    k->axes[k->count++] = axis;
+}
+
+static bool ends(const char *file, const char *ending)
+{
+    size_t n = file ? strlen(file) : 0, e = strlen(ending);
+    return n > e && strcasecmp(file + n - e, ending) == 0;
+}
+
+static int write_letters(const struct tables *o, const struct kiviat *k)
+{
+    FILE *f = o->file ? fopen(o->file, "we") : stdout;
+    if (!f)
+        return command_fail(o->command, "%s: cannot be written", o->file);
+    kiviat_print(k, f);
+    bool good = !ferror(f) && (f == stdout || fclose(f) == 0);
+    return good ? EXIT_DONE : command_fail(o->command, "%s: cannot be written", o->file);
+}
+
+static int write_star(const struct tables *o, const struct subject *subject, const struct kiviat *k)
+{
+    struct page_options page = o->page;
+    bool pdf = ends(o->file, ".pdf"), svg = ends(o->file, ".svg"), png = ends(o->file, ".png");
+    if (k->count < KIVIAT_AXES_LEAST)
+        return command_fail(
+            o->command,
+            "--chart kiviat: needs %u formulas that are shares, or in %%, and have good = "
+            "\"high\" or \"low\": there %s %u (docs/config.md)",
+            KIVIAT_AXES_LEAST, k->count == 1 ? "is" : "are", k->count);
+    if (!o->file || ends(o->file, ".txt"))
+        return write_letters(o, k);
+    if (!pdf && !svg && !png)
+        return command_usage(o->command, "--chart kiviat: -o FILE.pdf, .svg, .png or .txt");
+    page.format = pdf ? PAGE_PDF : svg ? PAGE_SVG : PAGE_PNG;
+    page.title = k->title;
+    page.date = (time_t)(subject->source.book.run.wall_ns / 1000000000u);
+    const char *why = kiviat_write(k, &page, o->file);
+    return why ? command_fail(o->command, "%s: %s", o->file, why) : EXIT_DONE;
+}
+
+int starchart_write(const struct tables *o, const struct subject *subject,
+                    const struct shown_table *t)
+{
+    char *title =
+        memory_printed("%s: what is high, and what is low", subject->source.book.run.name);
+    struct kiviat k = {.title = title,
+                       .below = "where all is well it is a star: far out where high is good, near "
+                                "the centre where low is"};
+    for (uint32_t i = 0; i < t->row_count; i++)
+        if (t->rows[i].depth == 0)
+            add(&k, t, i);
+    kiviat_arrange(&k);
+    int status = write_star(o, subject, &k);
+    for (unsigned i = 0; i < k.count; i++) {
+        free(k.axes[i].name);
+        free(k.axes[i].amount);
+        free(k.axes[i].end);
+    }
+    free(k.axes);
+    free(title);
+    return status;
+}

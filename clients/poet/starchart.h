@@ -1,0 +1,12 @@
+/* Meters as a Kiviat graph (render/kiviat.h): formulas that are shares, or per cent, and of which a description, or a file of
+ * one's own, says what is good. */
+#ifndef CLIENTS_POET_STARCHART_H
+#define CLIENTS_POET_STARCHART_H
+
+#include "clients/poet/tables.h"
+
+/* Of the table of meters: an exit status, with a complaint. */
+int starchart_write(const struct tables *tables, const struct subject *subject,
+                    const struct shown_table *meters);
+
+#endif

@@ -1,0 +1,12 @@
+/* What is measured, where others choose it (POET_METERS=@FILE, ask), and what the server has to do with it. */
+#ifndef CLIENTS_TRACE_MEASURE_CHOSEN_H
+#define CLIENTS_TRACE_MEASURE_CHOSEN_H
+
+#pragma GCC visibility push(hidden)
+
+void chosen_announce(void); /* to a server that has just been found */
+/* Until it is chosen, if others do that, but at most 60 seconds; by the first thread, once. */
+void chosen_await(void);
+
+#pragma GCC visibility pop
+#endif

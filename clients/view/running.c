@@ -1,0 +1,239 @@
+#include "clients/view/running.h"
+
+#include "clients/view/dialog.h"
+#include "clients/view/form.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/toast.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/starting.h"
+#include "config/find.h"
+#include "config/meters.h"
+#include "config/read.h"
+#include "config/target.h"
+#include "wire/asked.h"
+#include "wire/region.h"
+
+#include <stdlib.h>
+
+struct running {
+    struct view *view;
+    GtkWidget *window, *program, *arguments, *directory, *wrong;
+    struct form *form;
+};
+
+/* As it was the last time, while the viewer runs. */
+static struct {
+    char *program, *arguments, *directory;
+    struct measure measure;
+    bool known;
+} last = {.measure = {.wanted = WANTED_METERS, .waits = true}};
+
+static const char *text_of(GtkWidget *entry) { return gtk_editable_get_text(GTK_EDITABLE(entry)); }
+
+static void keep(char **kept, const char *text)
+{
+    g_free(*kept);
+    *kept = g_strdup(text);
+}
+
+static void say_wrong(struct running *r, char *wrong)
+{
+    gtk_label_set_text(GTK_LABEL(r->wrong), wrong);
+    gtk_widget_set_visible(r->wrong, TRUE);
+    g_free(wrong);
+}
+
+static void on_start(GtkWidget *widget, gpointer data)
+{
+    struct running *r = data;
+    (void)widget;
+    keep(&last.program, text_of(r->program));
+    keep(&last.arguments, text_of(r->arguments));
+    keep(&last.directory, text_of(r->directory));
+    last.measure = form_measure(r->form);
+    char *wrong = starting_begin(
+        r->view, &(struct starting){last.program, last.arguments, last.directory, last.measure});
+    if (wrong)
+        say_wrong(r, wrong);
+    else
+        gtk_window_destroy(GTK_WINDOW(r->window));
+}
+
+/* ---- as a file ---- */
+
+static void on_file(GtkNativeDialog *dialog, int response, gpointer data)
+{
+    struct running *r = data;
+    GFile *file = response == GTK_RESPONSE_ACCEPT
+                      ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
+                      : NULL;
+    char *path = file ? g_file_get_path(file) : NULL;
+    struct measure measure = form_measure(r->form);
+    char *text = measure_text(&measure);
+    GError *error = NULL;
+    if (path && !g_file_set_contents(path, text, -1, &error)) {
+        say_wrong(r, g_strdup(error->message));
+        g_error_free(error);
+    }
+    free(text);
+    g_free(path);
+    g_clear_object(&file);
+    g_object_unref(dialog);
+}
+
+static void on_save(GtkButton *button, gpointer data)
+{
+    struct running *r = data;
+    (void)button;
+    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(r->window), "Save as",
+                                            GTK_FILE_CHOOSER_ACTION_SAVE, "meters.conf");
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect(dialog, "response", G_CALLBACK(on_file), r);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+/* ---- the window ---- */
+
+/* What descriptions count and time, of what any program does. */
+static GtkWidget *described(void)
+{
+    GString *names = g_string_new("Always there, from descriptions: ");
+    char *path, *text = target_load("pthread", &path);
+    struct target *target = text ? target_read(text, "pthread", NULL) : NULL;
+    for (size_t i = 0; target && i < target->meter_count; i++)
+        g_string_append_printf(names, "%s%s", i ? ", " : "", target->meters[i].name);
+    GtkWidget *label = gtk_label_new(target && target->meter_count ? names->str : "");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_widget_add_css_class(label, "dim-label");
+    target_free(target);
+    free(text);
+    free(path);
+    g_string_free(names, TRUE);
+    return label;
+}
+
+static GtkWidget *entry_new(struct running *r, const char *text)
+{
+    GtkWidget *entry = gtk_entry_new();
+    gtk_editable_set_text(GTK_EDITABLE(entry), text ? text : "");
+    g_signal_connect(entry, "activate", G_CALLBACK(on_start), r);
+    return entry;
+}
+
+static GtkWidget *what_runs(struct running *r)
+{
+    GtkWidget *grid = gtk_grid_new();
+    char *here = g_get_current_dir();
+    r->program = entry_new(r, last.program);
+    r->arguments = entry_new(r, last.arguments);
+    r->directory = entry_new(r, last.directory ? last.directory : here);
+    g_free(here);
+    gtk_widget_set_size_request(r->program, 420, -1);
+    g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
+    form_row(grid, 0, "Pro_gram", r->program);
+    form_row(grid, 1, "_Arguments", r->arguments);
+    form_row(grid, 2, "_Directory", r->directory);
+    return grid;
+}
+
+static GtkWidget *button(const char *title, GCallback does, struct running *r, bool suggested)
+{
+    GtkWidget *b = gtk_button_new_with_mnemonic(title);
+    if (suggested)
+        gtk_widget_add_css_class(b, "suggested-action");
+    g_signal_connect(b, "clicked", does, r);
+    return b;
+}
+
+static void on_cancel(GtkButton *b, gpointer data)
+{
+    struct running *r = data;
+    (void)b;
+    gtk_window_destroy(GTK_WINDOW(r->window));
+}
+
+static struct running *window_new(struct view *view, const char *title, GtkWidget *box)
+{
+    struct running *r = g_new0(struct running, 1);
+    r->view = view;
+    r->window = dialog_new(view, title);
+    r->wrong = g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT, NULL);
+    gtk_label_set_xalign(GTK_LABEL(r->wrong), 0);
+    gtk_label_set_wrap(GTK_LABEL(r->wrong), TRUE);
+    gtk_widget_add_css_class(r->wrong, "error");
+    gtk_widget_set_visible(r->wrong, FALSE);
+    g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
+                 NULL);
+    gtk_window_set_modal(GTK_WINDOW(r->window), TRUE);
+    gtk_window_set_child(GTK_WINDOW(r->window), box);
+    g_object_set_data_full(G_OBJECT(r->window), "running", r, g_free);
+    return r;
+}
+
+void running_show(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
+              *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    struct running *r = window_new(view, "Run a program", box);
+    r->form = form_new(&last.measure, true);
+    gtk_widget_set_halign(buttons, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(buttons), button("Save as _file…", G_CALLBACK(on_save), r, false));
+    gtk_box_append(GTK_BOX(buttons), button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons), button("_Run", G_CALLBACK(on_start), r, true));
+    gtk_box_append(GTK_BOX(box), what_runs(r));
+    gtk_box_append(GTK_BOX(box), form_widget(r->form));
+    gtk_box_append(GTK_BOX(box), described());
+    gtk_box_append(GTK_BOX(box), r->wrong);
+    gtk_box_append(GTK_BOX(box), buttons);
+    gtk_window_present(GTK_WINDOW(r->window));
+    gtk_widget_grab_focus(r->program);
+}
+
+/* ---- of a program that runs ---- */
+
+#define CHANGEABLE                                                                                 \
+    (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_METERS)
+
+static void on_told(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    if (answer->part != PART_WANTED)
+        return;
+    bool any = get_u32(answer->in) != 0;
+    toast_show(&view->toast,
+               any ? "Its programs measure that from now on"
+                   : "No program of this run is there to measure anything",
+               NULL, NULL, NULL);
+}
+
+static void on_apply(GtkWidget *widget, gpointer data)
+{
+    struct running *r = data;
+    (void)widget;
+    struct measure measure = form_measure(r->form);
+    struct want_request request = {.mask = CHANGEABLE, .bits = measure.wanted & CHANGEABLE};
+    struct out body = {0};
+    put_want_request(&body, &request);
+    if (!link_ask(&r->view->link, ASK_WANT, &body, on_told, r->view)) {
+        say_wrong(r, g_strdup("There is no connection to a server."));
+        return;
+    }
+    last.measure = measure;
+    gtk_window_destroy(GTK_WINDOW(r->window));
+}
+
+void running_measure(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
+              *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    struct running *r = window_new(view, "What is measured", box);
+    r->form = form_new(&last.measure, false);
+    gtk_widget_set_halign(buttons, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(buttons), button("Cance_l", G_CALLBACK(on_cancel), r, false));
+    gtk_box_append(GTK_BOX(buttons), button("A_pply", G_CALLBACK(on_apply), r, true));
+    gtk_box_append(GTK_BOX(box), form_widget(r->form));
+    gtk_box_append(GTK_BOX(box), r->wrong);
+    gtk_box_append(GTK_BOX(box), buttons);
+    gtk_window_present(GTK_WINDOW(r->window));
+}

@@ -1,0 +1,18 @@
+/* Starting a program, with what is measured of it chosen. */
+#ifndef CLIENTS_VIEW_STARTING_H
+#define CLIENTS_VIEW_STARTING_H
+
+#include "config/measure.h"
+
+struct view;
+
+struct starting {
+    const char *program, *arguments, *directory; /* arguments: as a shell reads them */
+    struct measure measure;
+};
+
+/* What is wrong with it, to be freed; NULL: it will be started as soon as the default server, which the viewer then looks
+ * at, is there: as it is where it was compiled with -trace, else under poet record. */
+char *starting_begin(struct view *view, const struct starting *what);
+
+#endif

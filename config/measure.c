@@ -1,0 +1,230 @@
+#define _GNU_SOURCE
+#include "config/measure.h"
+
+#include "config/meters.h"
+#include "config/values.h"
+#include "memory/memory.h"
+#include "wire/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTS WANTED_COUNTS
+#define REAL (COUNTS | WANTED_REAL)
+#define CPU (REAL | WANTED_CPU)
+#define EVERY (CPU | WANTED_EVERY)
+
+static const struct level {
+    const char *word;
+    uint32_t wanted;
+} levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
+
+static const struct level others[] = {{"states", WANTED_STATES},
+                                      {"memory", WANTED_MEMORY},
+                                      {"meters", WANTED_METERS},
+                                      {"usage", WANTED_USAGE},
+                                      {0}};
+
+static const char all_words[] = "there are calls (calls=counts, real, cpu, every), states, memory, "
+                                "waits, meters, usage, rate=1 to rate=1000, none";
+
+static bool find(const struct level *in, const char *word, size_t size, uint32_t *wanted)
+{
+    for (; in->word; in++)
+        if (strlen(in->word) == size && strncmp(in->word, word, size) == 0) {
+            *wanted |= in->wanted;
+            return true;
+        }
+    return false;
+}
+
+static bool is(const char *word, size_t size, const char *what)
+{
+    return strlen(what) == size && strncmp(word, what, size) == 0;
+}
+
+static bool take_rate(const char *word, size_t size, uint32_t *rate)
+{
+    unsigned long value = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (word[i] < '0' || word[i] > '9' || i > 4)
+            return false;
+        value = 10 * value + (unsigned long)(word[i] - '0');
+    }
+    *rate = (uint32_t)value;
+    return value >= 1 && value <= MEASURE_RATE_MOST;
+}
+
+static bool take_word(const char *word, size_t size, struct measure *m)
+{
+    if (size == 0 || is(word, size, "none"))
+        return true;
+    if (is(word, size, "calls"))
+        return find(levels, "cpu", 3, &m->wanted);
+    if (is(word, size, "waits"))
+        return m->waits = true;
+    if (size > 6 && strncmp(word, "calls=", 6) == 0)
+        return find(levels, word + 6, size - 6, &m->wanted);
+    if (size > 5 && strncmp(word, "rate=", 5) == 0)
+        return take_rate(word + 5, size - 5, &m->rate);
+    return find(others, word, size, &m->wanted);
+}
+
+bool measure_words(const char *words, struct measure *m, char **why)
+{
+    *m = (struct measure){0};
+    for (const char *at = words;; at++) {
+        size_t size = strcspn(at, ",");
+        if (!take_word(at, size, m)) {
+            *why = memory_printed("%.*s: no such meter; %s", (int)(size < 100 ? size : 100), at,
+                                  all_words);
+            return false;
+        }
+        at += size;
+        if (!*at)
+            return true;
+    }
+}
+
+/* ---- a file ---- */
+
+static void take_exact(struct reader *reader, const config_setting_t *root, struct measure *m)
+{
+    static const char *const keys[] = {"calls",  "states", "memory", "waits",
+                                       "meters", "usage",  NULL};
+    static const char *const words[] = {"off", "counts", "real", "cpu", "every", NULL};
+    const config_setting_t *exact = config_setting_get_member(root, "exact");
+    if (!exact)
+        return;
+    if (!config_setting_is_group(exact)) {
+        WRONG(exact, "\"exact\" must be a group: { states = true; }");
+        return;
+    }
+    check_keys(reader, exact, keys);
+    int level = get_word(reader, exact, "calls", words, 0);
+    m->wanted |= level ? levels[level - 1].wanted : 0;
+    get_bool(reader, exact, "waits", &m->waits);
+    for (const struct level *o = others; o->word; o++) {
+        bool on = false;
+        get_bool(reader, exact, o->word, &on);
+        m->wanted |= on ? o->wanted : 0;
+    }
+}
+
+static void take_statistical(struct reader *reader, const config_setting_t *root, struct measure *m)
+{
+    static const char *const keys[] = {"rate", NULL};
+    const config_setting_t *group = config_setting_get_member(root, "statistical"), *rate;
+    if (!group)
+        return;
+    if (!config_setting_is_group(group)) {
+        WRONG(group, "\"statistical\" must be a group: { rate = 100; }");
+        return;
+    }
+    check_keys(reader, group, keys);
+    rate = config_setting_get_member(group, "rate");
+    int value =
+        rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
+    if (rate && (value < 1 || value > (int)MEASURE_RATE_MOST))
+        WRONG(rate, "\"rate\" must be samples a second, 1 to %u", MEASURE_RATE_MOST);
+    else
+        m->rate = (uint32_t)value;
+}
+
+bool measure_read(const char *text, const char *file, FILE *complaints, struct measure *m)
+{
+    static const char *const keys[] = {"exact", "statistical", "meters", NULL};
+    struct reader reader = {.file = file, .complaints = complaints};
+    struct target_meter *meters = NULL;
+    size_t count = 0;
+    config_t config;
+    *m = (struct measure){0};
+    config_init(&config);
+    if (strcasestr(text, "@include")) {
+        complain(&reader, file, 1, "@include is not served");
+    } else if (!config_read_string(&config, text)) {
+        complain(&reader, file, config_error_line(&config), "%s", config_error_text(&config));
+    } else {
+        const config_setting_t *root = config_root_setting(&config);
+        check_keys(&reader, root, keys);
+        take_exact(&reader, root, m);
+        take_statistical(&reader, root, m);
+        meters_take(&reader, root, &meters, &count);
+        if (!reader.mistakes && !config_setting_length(root))
+            complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
+    }
+    meters_free(meters, count);
+    config_destroy(&config);
+    return !reader.mistakes;
+}
+
+bool measure_is(const char *text)
+{
+    config_t config;
+    config_init(&config);
+    bool good = config_read_string(&config, text);
+    bool described = good && (config_lookup(&config, "kinds") || config_lookup(&config, "events") ||
+                              config_lookup(&config, "include"));
+    bool measures =
+        good && (config_lookup(&config, "exact") || config_lookup(&config, "statistical") ||
+                 config_lookup(&config, "meters"));
+    config_destroy(&config);
+    return measures && !described;
+}
+
+/* ---- writing ---- */
+
+static const char *level_of(const struct measure *m)
+{
+    const char *word = NULL;
+    for (const struct level *l = levels; l->word; l++)
+        if ((m->wanted & l->wanted) == l->wanted)
+            word = l->word;
+    return word;
+}
+
+char *measure_list(const struct measure *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        memory_is_out(1);
+    const char *comma = "";
+    if (level_of(m)) {
+        fprintf(f, "calls=%s", level_of(m));
+        comma = ",";
+    }
+    for (const struct level *o = others; o->word; o++)
+        if (m->wanted & o->wanted) {
+            fprintf(f, "%s%s", comma, o->word);
+            comma = ",";
+        }
+    if (m->waits) {
+        fprintf(f, "%swaits", comma);
+        comma = ",";
+    }
+    if (m->rate)
+        fprintf(f, "%srate=%u", comma, m->rate);
+    else if (!*comma)
+        fputs("none", f);
+    fclose(f);
+    return text;
+}
+
+char *measure_text(const struct measure *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        memory_is_out(1);
+    fprintf(f, "exact = {\n    calls = \"%s\";\n", level_of(m) ? level_of(m) : "off");
+    for (const struct level *o = others; o->word; o++)
+        fprintf(f, "    %s = %s;\n", o->word, m->wanted & o->wanted ? "true" : "false");
+    fprintf(f, "    waits = %s;\n};\n", m->waits ? "true" : "false");
+    if (m->rate)
+        fprintf(f, "statistical = { rate = %u; };\n", m->rate);
+    fclose(f);
+    return text;
+}

@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include "server/peers/wishes.h"
+
+#include "config/measure.h"
+#include "memory/memory.h"
+#include "server/loop/log.h"
+#include "server/peers/server.h"
+#include "server/peers/watching.h"
+#include "wire/meter.h"
+#include "wire/text.h"
+#include "wire/told.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FILE_BYTES (1u << 20)
+#define ALL_BITS                                                                                   \
+    (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_MEMORY |     \
+     WANTED_METERS)
+
+static bool is_here(const struct peer *peer)
+{
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    return domain == AF_UNIX;
+}
+
+/* The caller's; NULL with what is wrong in the log. */
+static char *text_of_file(const char *path)
+{
+    char *text = memory_zeroed(FILE_BYTES + 1, 1);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, text, FILE_BYTES) : -1;
+    if (n < 0)
+        log_line("%s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (n >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Mistakes go to the log, a line each. */
+static bool read_measure(const char *path, struct measure *measure)
+{
+    char *text = text_of_file(path), *said = NULL;
+    size_t size;
+    FILE *complaints = open_memstream(&said, &size);
+    bool good = text && complaints && measure_read(text, path, complaints, measure);
+    if (complaints)
+        fclose(complaints);
+    for (char *line = said; line && *line; line += strcspn(line, "\n") + 1) {
+        log_line("%.*s", (int)strcspn(line, "\n"), line);
+        if (!line[strcspn(line, "\n")])
+            break;
+    }
+    free(said);
+    free(text);
+    return good;
+}
+
+/* What cannot be read changes nothing, but nobody waits for it. */
+static void take_file(struct peer *peer, const char *path)
+{
+    struct measure measure = {0};
+    bool good = is_here(peer) && read_measure(path, &measure);
+    struct want_request request = {.mask = good ? ALL_BITS : WANTED_BROKEN,
+                                   .bits = good ? measure.wanted : WANTED_BROKEN};
+    wants_add(&peer->run->wants, &request);
+    if (good && measure.rate)
+        watching_rate(peer, measure.rate);
+}
+
+bool wishes_take(struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct told_meter told;
+    struct in in = in_from(body, size);
+    if (!get_told_meter(&in, &told) || told.kind != METER_NONE)
+        return false;
+    char *what = text_name(told.name);
+    if (strcmp(what, "rate") == 0) {
+        watching_rate(peer, told.code);
+    } else if (strcmp(what, "file") == 0) {
+        char *path = memory_copied_part(told.unit.bytes, told.unit.size);
+        take_file(peer, path);
+        free(path);
+    }
+    free(what);
+    return true;
+}

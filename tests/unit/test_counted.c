@@ -1,0 +1,199 @@
+/* Meters of a program's own, from the cells of a region to what a run knows; and words that choose what is measured. */
+#define _GNU_SOURCE
+#include "config/measure.h"
+#include "server/intake/counted.h"
+#include "server/intake/metering.h"
+#include "tests/unit/unit.h"
+#include "wire/meter.h"
+#include "wire/told.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct region_cell *cell_at(struct region *r, uint32_t code)
+{
+    return (struct region_cell *)(void *)((char *)(uintptr_t)r->head + REGION_CELLS_AT) + code;
+}
+
+static struct region_head *head_of(struct region *r)
+{
+    return (struct region_head *)(uintptr_t)r->head;
+}
+
+static void begin(struct region *r) { *r = (struct region){.head = calloc(1, REGION_MAP_BYTES)}; }
+
+static void end(struct region *r)
+{
+    counted_untold(r);
+    free(head_of(r));
+}
+
+/* How many meters the next telling has, the last of them in *sums. */
+static uint32_t tell(struct region *r, struct meter_sums *sums)
+{
+    struct out out = {0};
+    uint32_t count = 0;
+    if (counted_tell(r, 5, &out)) {
+        struct in in = in_from(out.data, out.size);
+        assert_int_equal(get_u64(&in), 5);
+        count = get_count(&in, METER_SUMS_BYTES);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(get_meter_sums(&in, sums));
+        assert_true(in_done(&in));
+    } else {
+        assert_int_equal(out.size, 0);
+    }
+    out_free(&out);
+    return count;
+}
+
+static void what_changed_is_told(void **state)
+{
+    struct region r;
+    struct meter_sums sums;
+    (void)state;
+    begin(&r);
+    assert_int_equal(tell(&r, &sums), 0);
+    head_of(&r)->cells = 9;
+    head_of(&r)->kinds[2] = METER_COUNT;
+    head_of(&r)->kinds[3] = METER_DISTRIBUTION;
+    cell_at(&r, 2)->count = 3;
+    cell_at(&r, 2)->sum = -7;
+    cell_at(&r, 3)->count = 1;
+    cell_at(&r, 3)->least = cell_at(&r, 3)->most = cell_at(&r, 3)->last = 6;
+    cell_at(&r, 3)->rest[1] = 1;
+    cell_at(&r, 7)->rest[2] = 4; /* the last bucket */
+    assert_int_equal(tell(&r, &sums), 2);
+    assert_int_equal(sums.code, 3);
+    assert_int_equal(sums.most, 6);
+    assert_int_equal(sums.buckets[1], 1);
+    assert_int_equal(sums.buckets[METER_BUCKETS - 1], 4);
+    assert_int_equal(tell(&r, &sums), 0);
+    cell_at(&r, 2)->count = 4;
+    assert_int_equal(tell(&r, &sums), 1);
+    assert_int_equal(sums.code, 2);
+    assert_int_equal(sums.sum, -7);
+    counted_untold(&r);
+    assert_int_equal(tell(&r, &sums), 2);
+    end(&r);
+}
+
+static void wild_cells_are_left_out(void **state)
+{
+    struct region r;
+    struct meter_sums sums;
+    (void)state;
+    begin(&r);
+    head_of(&r)->cells = UINT32_MAX;
+    memset(head_of(&r)->kinds, 0xff, sizeof head_of(&r)->kinds);
+    head_of(&r)->kinds[REGION_CELLS - 1] = METER_DISTRIBUTION; /* it does not fit */
+    head_of(&r)->kinds[REGION_CELLS - METER_CELLS] = METER_DISTRIBUTION;
+    assert_int_equal(tell(&r, &sums), 1);
+    assert_int_equal(sums.code, REGION_CELLS - METER_CELLS);
+    end(&r);
+}
+
+static bool named(struct run *run, uint32_t session, uint32_t code, uint8_t kind)
+{
+    struct out out = {0};
+    put_told_meter(&out, &(struct told_meter){code, kind, text_of("n"), text_of("u")});
+    struct in in = in_from(out.data, out.size);
+    bool good = metering_name(run, session, 0, &in);
+    out_free(&out);
+    return good;
+}
+
+static void names_fit_their_kind(void **state)
+{
+    struct run *run = run_new("r", 1, NULL);
+    (void)state;
+    assert_true(named(run, 0, 1, METER_COUNT));
+    assert_true(named(run, 0, METER_WATCHED_CODES, METER_WATCHED));
+    assert_true(named(run, METERED_NOBODY, METER_SAMPLED_CODES, METER_SAMPLED));
+    assert_int_equal(metered_names(run), 3);
+    assert_int_equal(metered_code(run, "n"), METER_SAMPLED_CODES);
+    assert_false(named(run, 0, 0, METER_COUNT));
+    assert_false(named(run, 0, REGION_CELLS, METER_GAUGE));
+    assert_false(named(run, 0, 1, METER_WATCHED));
+    assert_false(named(run, 0, METER_WATCHED_CODES + WATCH_CELLS, METER_WATCHED));
+    assert_false(named(run, 0, METER_SAMPLED_CODES, METER_SAMPLED));
+    assert_false(named(run, METERED_NOBODY, 1, METER_COUNT));
+    run_free(run);
+}
+
+static void samples_hold_until_the_next(void **state)
+{
+    static const int64_t at[] = {0, 10, 40}, values[] = {2, 8, 5};
+    struct run *run = run_new("r", 1, NULL);
+    struct out out = {0};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        put_u64(&out, (uint64_t)at[i]);
+        put_u32(&out, 1);
+        put_u32(&out, METER_WATCHED_CODES + 1);
+        put_u64(&out, (uint64_t)values[i]);
+        struct in in = in_from(out.data, out.size);
+        assert_true(metering_samples(run, 0, 0, &in));
+        out.size = 0;
+    }
+    const struct metered_samples *s = metered_sampled_at(run, 0);
+    assert_int_equal(s->count, 3);
+    assert_int_equal(s->least, 2);
+    assert_int_equal(s->most, 8);
+    assert_int_equal(s->last, 5);
+    assert_true(s->total > 259.5 && s->total < 260.5); /* 2 for 10, 8 for 30 */
+    const struct figures *f = figures_find(run, 0, 0, FIGURES_OWN + METER_WATCHED_CODES + 1);
+    assert_non_null(f);
+    assert_int_equal(f->points[f->count - 1].value, 5);
+    run_free(run);
+    out_free(&out);
+}
+
+static void buckets_are_powers_of_two(void **state)
+{
+    (void)state;
+    assert_int_equal(meter_bucket_end(0), 1);
+    assert_int_equal(meter_bucket_end(7), 128);
+    assert_true(meter_bucket_end(METER_BUCKETS - 1) == INT64_MAX);
+}
+
+static void words_and_files_say_the_same(void **state)
+{
+    static const char *const words[] = {"calls=counts", "calls=every,states,rate=1000",
+                                        "calls=cpu,states,memory,meters,usage,waits,rate=7",
+                                        "none"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct measure m, again;
+        char *why, *list, *text, *same;
+        assert_true(measure_words(words[i], &m, &why));
+        list = measure_list(&m);
+        assert_string_equal(list, words[i]);
+        text = measure_text(&m);
+        assert_true(measure_is(text));
+        assert_true(measure_read(text, "m", stderr, &again));
+        same = measure_list(&again);
+        assert_string_equal(same, words[i]);
+        free(list);
+        free(text);
+        free(same);
+    }
+    static const char *const bad[] = {"call",      "calls=", "calls=cpus",     "rate=0",
+                                      "rate=1001", "rate=x", "states,,nothing"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct measure m;
+        char *why = NULL;
+        assert_false(measure_words(bad[i], &m, &why));
+        free(why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_changed_is_told),      cmocka_unit_test(wild_cells_are_left_out),
+        cmocka_unit_test(names_fit_their_kind),      cmocka_unit_test(samples_hold_until_the_next),
+        cmocka_unit_test(buckets_are_powers_of_two), cmocka_unit_test(words_and_files_say_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
