@@ -311,8 +311,8 @@ static void check_includes(struct reader *reader, const config_setting_t *root,
 static void read_root(struct reader *reader, const config_setting_t *root, struct target *target,
                       const struct target_names *read)
 {
-    static const char *const keys[] = {"name",  "title",  "version",  "include",
-                                       "kinds", "events", "clusters", "meters", NULL};
+    static const char *const keys[] = {"name",   "title",    "version", "include", "kinds",
+                                       "events", "clusters", "meters",  NULL};
     check_keys(reader, root, keys);
     if (!reader->looks_only) {
         check_includes(reader, root, read);

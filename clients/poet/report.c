@@ -137,10 +137,11 @@ static int run(const struct command *command, int argc, char **argv)
 static const struct argp argp = {
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Print one page about a run: which program ran, when and how long; what hangs, if "
-           "anything does; what to look at first; where the threads' time went; the longest waits "
-           "and why; which functions took the time, where calls were measured; what decided how long it took, and what the greatest steps of that would win "
-           "if they took no time.  As a PDF it is a page of A4.",
+    .doc =
+        "Print one page about a run: which program ran, when and how long; what hangs, if "
+        "anything does; what to look at first; where the threads' time went; the longest waits "
+        "and why; which functions took the time, where calls were measured; what decided how long it took, and what the greatest steps of that would win "
+        "if they took no time.  As a PDF it is a page of A4.",
     .children = tables_children};
 
 const struct command command_report = {

@@ -6,8 +6,9 @@
 #define POET_REDIRECT(name) __asm__(".set " #name ", poet_link_with_poetcc_trace__" #name "\n");
 __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such a unit */
 #if defined(POET_PROFILE) /* and its calls are measured */
-__asm__(".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, 1\n"
-        "poet_profiled: .byte 1\n.popsection\n");
+__asm__(
+    ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, 1\n"
+    "poet_profiled: .byte 1\n.popsection\n");
 #endif
 #include "calls.h"
 #undef POET_REDIRECT

@@ -120,9 +120,8 @@ static void visit_wait(struct walk *w, const struct interval *item, struct spell
 
 static void visit_span(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
 {
-    static const uint8_t states[] = {[SPAN_RUNNING] = STATE_RUNNING,
-                                     [SPAN_READY] = STATE_READY,
-                                     [SPAN_SYSTEM] = STATE_SYSTEM};
+    static const uint8_t states[] = {
+        [SPAN_RUNNING] = STATE_RUNNING, [SPAN_READY] = STATE_READY, [SPAN_SYSTEM] = STATE_SYSTEM};
     struct walk *w = context;
     struct spell spell = w->split;
     spell.from_ns = from_ns;

@@ -27,7 +27,8 @@ const char *states_word(unsigned state); /* "start" */
 /* A time in one state, from one change to the next. */
 struct spell {
     int64_t from_ns, to_ns;
-    uint64_t position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
+    uint64_t
+        position; /* of the event that it begins with, or of the last before it; or UINT64_MAX */
     uint32_t place; /* where in the code that was (steps.h), 0 unknown */
     uint32_t about; /* blocked: the line that it waits for, 0 unknown */
     uint8_t state; /* an enum life_state */

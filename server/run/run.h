@@ -112,7 +112,7 @@ struct run {
     struct did *did; /* of did.c alone; NULL: nothing was told */
     struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
     struct spans *spans; /* of processors.c alone; likewise */
-    struct heap *heap;   /* of heap.c alone; likewise */
+    struct heap *heap; /* of heap.c alone; likewise */
     struct metered *metered; /* of metered.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);

@@ -255,7 +255,8 @@ static uint64_t next_of(const struct sampler *s, uint64_t was_ns, uint64_t now_n
                         uint64_t often_ns)
 {
     if (s->every_ns)
-        return was_ns && now_ns < was_ns + s->every_ns ? was_ns + s->every_ns : now_ns + s->every_ns;
+        return was_ns && now_ns < was_ns + s->every_ns ? was_ns + s->every_ns
+                                                       : now_ns + s->every_ns;
     uint64_t rest = (now_ns - s->first_ns) / parts;
     return now_ns + (rest > often_ns ? rest : often_ns);
 }

@@ -156,10 +156,10 @@ void region_forked(struct thread *t)
     if (t)
         t->measured = NULL;
     if (m)
-    if (m) {
-        did_end(m);
-        every_forked(m);
-    }
+        if (m) {
+            did_end(m);
+            every_forked(m);
+        }
     if (m)
         mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -60,7 +60,8 @@ struct table_place table_place(const struct table_view *view, uint32_t place)
 
 static struct table_place site_of(const struct did_path *path)
 {
-    return (struct table_place){path->process, path->site ? path->site - 1 : 0}; /* the call itself */
+    return (struct table_place){path->process,
+                                path->site ? path->site - 1 : 0}; /* the call itself */
 }
 
 /* In a path of calls, after the last one that ended in it. */

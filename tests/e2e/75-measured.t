@@ -1,0 +1,51 @@
+#!/bin/bash
+# The observed program comes first: whatever is measured of it, its results are those of an untraced run.
+. "$(dirname "$0")/lib.sh"
+odd=$root/tests/e2e/odd.c
+gcc -O1 "$odd" -o plain -pthread 2>/dev/null
+./plain >want
+wanted=$?
+start_server -o h/ -q
+for meters in calls=counts calls=real calls=cpu calls=every states usage calls,states,usage,meters; do
+    for how in "-O1" "-O0"; do
+        poetcc -profile $how "$odd" -o measured 2>/dev/null
+        POET_METERS=$meters ./measured >got 2>err
+        is "$meters, $how: the exit status" $? $wanted
+        is "$meters, $how: results and errno of every call" "$(cat got)" "$(cat want)"
+        is "$meters, $how: nothing on standard error" "$(cat err)" ""
+    done
+    check "$meters: the trace is sound" sound latest
+done
+for meters in memory memory,states,usage; do
+    poet record -m $meters -- ./plain >got 2>err
+    is "recorded with $meters: the exit status" $? $wanted
+    is "recorded with $meters: results and errno of every call" "$(cat got)" "$(cat want)"
+    is "recorded with $meters: nothing on standard error" "$(cat err)" ""
+    check "recorded with $meters: the trace is sound" sound latest
+done
+
+# Programs that nobody here wrote.
+seq 1 100000 | shuf --random-source=<(yes) >numbers
+head -c 500000 numbers >text
+# try METERS COMMAND...
+try() {
+    meters=$1
+    shift
+    command -v "$1" >/dev/null || { skip "$1 is not there"; return; }
+    "$@" >want 2>want.err </dev/null
+    status=$?
+    poet record -l -m "$meters" -- "$@" >got 2>got.err </dev/null
+    is "$1 with $meters: exit status" $? $status
+    check "$1 with $meters: output" cmp got want
+    is "$1 with $meters: messages" "$(cat got.err)" "$(cat want.err)"
+    check "$1 with $meters: the trace is sound" sound latest
+}
+for meters in states,usage memory,states,usage; do
+    try $meters sort --parallel=4 -n numbers
+    try $meters pigz -n -p 4 -c text
+    try $meters xz -T4 -c --block-size=100000 text
+    try $meters sqlite3 :memory: 'create table t(x); with recursive c(i) as (select 1 union all select i+1 from c where i<2000)
+        insert into t select i*7919%1000 from c; select sum(x), count(distinct x) from t;'
+done
+stop_server
+done_testing
