@@ -2,7 +2,7 @@
 
 #include "clients/source/graphing.h"
 #include "memory/memory.h"
-#include "render/graph.h"
+#include "render/arcs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int write_graph(const struct tables *o, const struct subject *subject,
     char *title = memory_printed("%s: who calls whom", subject->source.book.run.name);
     page.title = title;
     page.date = (time_t)(subject->source.book.run.wall_ns / 1000000000u);
-    const char *why = graph_write(graph, &page, file);
+    const char *why = arcs_write(graph, &page, file);
     free(title);
     return why ? command_fail(o->command, "%s: %s", file, why) : EXIT_DONE;
 }

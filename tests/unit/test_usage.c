@@ -4,6 +4,7 @@
 #include "server/sampling/proc.h"
 #include "tests/unit/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct proc_units units = {.tick_ns = 10000000, .page_bytes = 4096};

@@ -3,7 +3,7 @@
 #include "clients/source/graphing.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/view.h"
-#include "render/graph.h"
+#include "render/arcs.h"
 #include "render/paint.h"
 
 #define SCALE 1.2 /* pixels to a point */
@@ -13,9 +13,9 @@ struct graphed {
     void (*selected)(struct view *view, int row);
     GtkWidget *area, *scrolled;
     struct callgraph calls;
-    struct graph *graph; /* NULL: nothing to be shown, or to be laid out anew */
+    struct arcs *graph; /* NULL: nothing to be shown, or to be laid out anew */
     bool dark, grey; /* as it was laid out */
-    uint32_t node; /* that is selected, or GRAPH_NONE */
+    uint32_t node; /* that is selected, or ARCS_NONE */
 };
 
 /* ---- drawing ---- */
@@ -26,11 +26,11 @@ static void lay_out(struct graphed *g)
     double width, height;
     if (g->graph && theme.dark == g->dark && theme.grey == g->grey)
         return;
-    graph_free(g->graph);
+    arcs_free(g->graph);
     g->dark = theme.dark;
     g->grey = theme.grey;
-    g->graph = graph_new(&g->calls, "Who calls whom", g->grey, g->dark);
-    graph_size(g->graph, &width, &height);
+    g->graph = arcs_new(&g->calls, "Who calls whom", g->grey, g->dark);
+    arcs_size(g->graph, &width, &height);
     gtk_drawing_area_set_content_width(GTK_DRAWING_AREA(g->area), (int)(width * SCALE));
     gtk_drawing_area_set_content_height(GTK_DRAWING_AREA(g->area), (int)(height * SCALE));
 }
@@ -46,7 +46,7 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     if (!g->calls.count || !g->graph)
         return;
     cairo_scale(cr, SCALE, SCALE);
-    graph_paint(g->graph, cr, g->node);
+    arcs_paint(g->graph, cr, g->node);
 }
 
 /* ---- selecting ---- */
@@ -57,7 +57,7 @@ static void choose(struct graphed *g, uint32_t node)
     char *said =
         is ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
            : g_strdup("Who calls whom: no function is selected");
-    g->node = is ? node : GRAPH_NONE;
+    g->node = is ? node : ARCS_NONE;
     gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, said,
                                    -1);
     g_free(said);
@@ -67,7 +67,7 @@ static void choose(struct graphed *g, uint32_t node)
 
 void graphed_select(struct graphed *g, int row)
 {
-    g->node = GRAPH_NONE;
+    g->node = ARCS_NONE;
     for (uint32_t i = 0; row >= 0 && i < g->calls.count; i++)
         if (g->calls.nodes[i].row == (uint32_t)row)
             g->node = i;
@@ -81,7 +81,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     (void)presses;
     gtk_widget_grab_focus(g->area);
     if (g->graph)
-        choose(g, graph_at(g->graph, x / SCALE, y / SCALE));
+        choose(g, arcs_at(g->graph, x / SCALE, y / SCALE));
 }
 
 /* Down: whom it calls first; up: who calls it first; left and right: the functions in their order. */
@@ -119,7 +119,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 {
     struct graphed *g = data;
     (void)widget;
-    uint32_t node = keyboard || !g->graph ? GRAPH_NONE : graph_at(g->graph, x / SCALE, y / SCALE);
+    uint32_t node = keyboard || !g->graph ? ARCS_NONE : arcs_at(g->graph, x / SCALE, y / SCALE);
     if (node >= g->calls.count)
         return FALSE;
     char *said = g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount);
@@ -134,11 +134,11 @@ void graphed_show(struct graphed *g, const struct shown_table *table)
 {
     struct table_names names = {the_book(g->view), g->view->link.sites};
     char *selected = g->node < g->calls.count ? g_strdup(g->calls.nodes[g->node].name) : NULL;
-    graph_free(g->graph);
+    arcs_free(g->graph);
     g->graph = NULL;
     callgraph_free(&g->calls);
     graphing_make(&g->calls, &names, table);
-    g->node = GRAPH_NONE;
+    g->node = ARCS_NONE;
     for (uint32_t i = 0; selected && i < g->calls.count; i++)
         if (g_strcmp0(g->calls.nodes[i].name, selected) == 0)
             g->node = i;
@@ -150,7 +150,7 @@ void graphed_show(struct graphed *g, const struct shown_table *table)
 static void free_graphed(gpointer data)
 {
     struct graphed *g = data;
-    graph_free(g->graph);
+    arcs_free(g->graph);
     callgraph_free(&g->calls);
     g_free(g);
 }
@@ -177,7 +177,7 @@ struct graphed *graphed_new(struct view *view, void (*selected)(struct view *vie
     struct graphed *g = g_new0(struct graphed, 1);
     g->view = view;
     g->selected = selected;
-    g->node = GRAPH_NONE;
+    g->node = ARCS_NONE;
     g->area = gtk_drawing_area_new();
     g->scrolled = gtk_scrolled_window_new();
     g_object_ref_sink(g->scrolled);
@@ -204,5 +204,5 @@ void graphed_print(struct graphed *g, FILE *f)
 
 const char *graphed_write(struct graphed *g, const struct page_options *options, const char *file)
 {
-    return graph_write(&g->calls, options, file);
+    return arcs_write(&g->calls, options, file);
 }

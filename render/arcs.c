@@ -1,4 +1,4 @@
-#include "render/graph.h"
+#include "render/arcs.h"
 
 #include "clients/book/layers.h"
 #include "memory/memory.h"
@@ -27,7 +27,7 @@
 #define HEAD_PT 4.5
 #define LOOP_PT 26.0 /* beside a box that calls itself */
 
-struct graph {
+struct arcs {
     const struct callgraph *graph;
     const char *title;
     uint32_t selected;
@@ -40,7 +40,7 @@ struct graph {
     bool grey, dark;
 };
 
-static void set_ink(cairo_t *cr, const struct graph *d, double light)
+static void set_ink(cairo_t *cr, const struct arcs *d, double light)
 {
     double v = d->dark ? 1 - light : light;
     cairo_set_source_rgb(cr, v, v, v);
@@ -48,12 +48,12 @@ static void set_ink(cairo_t *cr, const struct graph *d, double light)
 
 /* ---- where ---- */
 
-static double layer_y(const struct graph *d, uint32_t layer)
+static double layer_y(const struct arcs *d, uint32_t layer)
 {
     return d->top_pt + layer * (BOX_PT + BETWEEN_PT);
 }
 
-static cairo_rectangle_t box_of(const struct graph *d, uint32_t node)
+static cairo_rectangle_t box_of(const struct arcs *d, uint32_t node)
 {
     const struct layers_node *n = &d->layers.nodes[node];
     double width = d->widths[node];
@@ -68,7 +68,7 @@ static void trace_box(cairo_t *cr, cairo_rectangle_t b, double by)
 }
 
 /* The more it took itself, the darker. */
-static void fill_box(cairo_t *cr, const struct graph *d, uint32_t node, cairo_rectangle_t b)
+static void fill_box(cairo_t *cr, const struct arcs *d, uint32_t node, cairo_rectangle_t b)
 {
     const struct callgraph_node *n = &d->graph->nodes[node];
     double share = sqrt(fmin(fmax(n->share, 0), 1));
@@ -86,7 +86,7 @@ static void fill_box(cairo_t *cr, const struct graph *d, uint32_t node, cairo_re
     }
 }
 
-static void paint_node(cairo_t *cr, const struct graph *d, uint32_t node)
+static void paint_node(cairo_t *cr, const struct arcs *d, uint32_t node)
 {
     const struct callgraph_node *n = &d->graph->nodes[node];
     cairo_rectangle_t b = box_of(d, node);
@@ -124,7 +124,7 @@ static void head(cairo_t *cr, double x, double y, double dx, double dy)
     cairo_fill(cr);
 }
 
-static void say_count(cairo_t *cr, const struct graph *d, double x, double y, const char *calls)
+static void say_count(cairo_t *cr, const struct arcs *d, double x, double y, const char *calls)
 {
     double wide = lettering_width(NULL, calls, COUNT_PT, false), v = d->dark ? 0.1 : 1;
     cairo_set_source_rgba(cr, v, v, v, 0.85);
@@ -135,7 +135,7 @@ static void say_count(cairo_t *cr, const struct graph *d, double x, double y, co
 }
 
 /* Where the n-th of all arcs from (or to) a node begins (or ends): side by side. */
-static double port(const struct graph *d, uint32_t arc, bool from)
+static double port(const struct arcs *d, uint32_t arc, bool from)
 {
     const struct layers *l = &d->layers;
     uint32_t node = from ? l->arcs[arc].from : l->arcs[arc].to, before = 0, all = 0;
@@ -158,7 +158,7 @@ static double port(const struct graph *d, uint32_t arc, bool from)
 }
 
 /* Down, around what stands between. */
-static void trace_down(cairo_t *cr, const struct graph *d, uint32_t arc, double end_x, double end_y)
+static void trace_down(cairo_t *cr, const struct arcs *d, uint32_t arc, double end_x, double end_y)
 {
     const struct layers *l = &d->layers;
     const struct layers_arc *a = &l->arcs[arc];
@@ -181,7 +181,7 @@ static double thick(const struct callgraph_arc *arc)
     return 0.6 + 2.4 * fmin(fmax(arc->share, 0), 1);
 }
 
-static void paint_down(cairo_t *cr, const struct graph *d, uint32_t arc)
+static void paint_down(cairo_t *cr, const struct arcs *d, uint32_t arc)
 {
     const struct layers_arc *a = &d->layers.arcs[arc];
     double x = port(d, arc, false), y = layer_y(d, d->layers.nodes[a->to].layer);
@@ -193,7 +193,7 @@ static void paint_down(cairo_t *cr, const struct graph *d, uint32_t arc)
 }
 
 /* Near its end, where arrows that begin together have parted. */
-static void count_down(cairo_t *cr, const struct graph *d, uint32_t arc)
+static void count_down(cairo_t *cr, const struct arcs *d, uint32_t arc)
 {
     const struct layers_arc *a = &d->layers.arcs[arc];
     const struct layers_node *last = &d->layers.nodes[a->bends ? a->bend + a->bends - 1 : a->from];
@@ -203,7 +203,7 @@ static void count_down(cairo_t *cr, const struct graph *d, uint32_t arc)
 }
 
 /* Up, from the right side of the one to that of the other; of one that calls itself a loop. */
-static void paint_up(cairo_t *cr, const struct graph *d, uint32_t arc)
+static void paint_up(cairo_t *cr, const struct arcs *d, uint32_t arc)
 {
     const struct layers_arc *a = &d->layers.arcs[arc];
     cairo_rectangle_t from = box_of(d, a->from), to = box_of(d, a->to);
@@ -227,7 +227,7 @@ static void paint_up(cairo_t *cr, const struct graph *d, uint32_t arc)
 
 static void paint(void *context, cairo_t *cr)
 {
-    const struct graph *d = context;
+    const struct arcs *d = context;
     double y = layer_y(d, d->layers.layer_count) - BETWEEN_PT + 16;
     set_ink(cr, d, 0.1);
     double wide = lettering_width(NULL, d->title, TITLE_PT, true),
@@ -249,7 +249,7 @@ static void paint(void *context, cairo_t *cr)
         lettering_show(cr, MARGIN_PT, y, d->notes[i], NOTE_PT, false);
 }
 
-static void add_note(struct graph *d, const char *text)
+static void add_note(struct arcs *d, const char *text)
 {
     for (size_t n; *text; text += n + (text[n] == ' ')) {
         n = lettering_line(text, d->width_pt - 2 * MARGIN_PT, NOTE_PT);
@@ -265,7 +265,7 @@ static bool calls_itself(const struct callgraph *g, uint32_t node)
     return false;
 }
 
-static void lay_out(struct graph *d)
+static void lay_out(struct arcs *d)
 {
     const struct callgraph *g = d->graph;
     struct layers *l = &d->layers;
@@ -293,38 +293,38 @@ static void lay_out(struct graph *d)
                         d->note_count * NOTE_LINE_PT + MARGIN_PT);
 }
 
-struct graph *graph_new(const struct callgraph *g, const char *title, bool grey, bool dark)
+struct arcs *arcs_new(const struct callgraph *g, const char *title, bool grey, bool dark)
 {
-    struct graph *d = memory_zeroed(1, sizeof *d);
-    *d = (struct graph){
-        .graph = g, .title = title, .grey = grey, .dark = dark, .selected = GRAPH_NONE};
+    struct arcs *d = memory_zeroed(1, sizeof *d);
+    *d = (struct arcs){
+        .graph = g, .title = title, .grey = grey, .dark = dark, .selected = ARCS_NONE};
     lay_out(d);
     return d;
 }
 
-void graph_size(const struct graph *d, double *width_pt, double *height_pt)
+void arcs_size(const struct arcs *d, double *width_pt, double *height_pt)
 {
     *width_pt = d->width_pt;
     *height_pt = d->height_pt;
 }
 
-void graph_paint(struct graph *d, cairo_t *cr, uint32_t selected)
+void arcs_paint(struct arcs *d, cairo_t *cr, uint32_t selected)
 {
     d->selected = selected;
     paint(d, cr);
 }
 
-uint32_t graph_at(const struct graph *d, double x, double y)
+uint32_t arcs_at(const struct arcs *d, double x, double y)
 {
     for (uint32_t i = 0; i < d->graph->count; i++) {
         cairo_rectangle_t b = box_of(d, i);
         if (x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height)
             return i;
     }
-    return GRAPH_NONE;
+    return ARCS_NONE;
 }
 
-void graph_free(struct graph *d)
+void arcs_free(struct arcs *d)
 {
     if (!d)
         return;
@@ -339,14 +339,14 @@ void graph_free(struct graph *d)
     free(d);
 }
 
-const char *graph_write(const struct callgraph *g, const struct page_options *o, const char *path)
+const char *arcs_write(const struct callgraph *g, const struct page_options *o, const char *path)
 {
-    struct graph *d = graph_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
+    struct arcs *d = arcs_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
     const char *why = drawing_write(
         &(struct drawing){
             .width_pt = d->width_pt, .height_pt = d->height_pt, .paint = paint, .context = d},
         o, path);
-    graph_free(d);
+    arcs_free(d);
     lettering_forget();
     return why;
 }
