@@ -312,7 +312,7 @@ $(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(OR
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
-$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) server/measure/intervals.c server/measure/steps.c $(MEMORY))
+$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) server/measure/intervals.c server/measure/spans.c server/measure/steps.c $(MEMORY))
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS)
 
