@@ -300,7 +300,8 @@ int curvechart_write(const struct tables *o, struct subject *subject, const char
                        .lines = lines,
                        .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
-        return command_usage(o->command, "--chart %s: curves", o->chart);
+        return command_usage(o->command, "--chart %s: %scurves", o->chart,
+                             strcmp(what, "meters") == 0 ? "kiviat or " : "");
     int status = write_curves(&m);
     for (uint32_t i = 0; i < m.curves.panel_count; i++)
         free(m.curves.panels[i].lines);

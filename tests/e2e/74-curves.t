@@ -155,6 +155,9 @@ END
 poetcc -trace -g counts.c -o counts
 POET_OUTPUT=counts.poet ./counts
 until_true finished counts.poet
+POET_OUTPUT=none.poet POET_METERS=usage ./counts
+until_true finished none.poet
+like "a meter that nobody counted says why it is 0" "$(poet meters none.poet)" "note: .*0 of.*poet record -m meters"
 lacks() { ! grep -q "$2" <<<"$1"; }
 curves=$(poet meters counts.poet --chart curves)
 like "a count that was told at the end alone has a rate, of its thread" "$curves" "hits, from 0 requests/s to [1-9][0-9]* requests/s
