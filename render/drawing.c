@@ -113,7 +113,7 @@ const char *drawing_write(const struct drawing *d, const struct page_options *o,
 {
     char *part = memory_printed("%s.part", path);
     cairo_status_t status = o->format == PAGE_SVG ? draw_svg(d, o, part) : draw(d, o, part);
-    const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : cairo_status_to_string(status);
+    const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : page_error(status);
     if (!why && rename(part, path) < 0)
         why = strerror(errno);
     if (why)

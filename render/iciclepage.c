@@ -65,7 +65,7 @@ static void add_notes(struct sheet *d, const char *title, uint32_t node)
 char *icicle_say_smaller(const struct boxes *b, const struct boxes_places *places, int64_t least)
 {
     char narrow[40], all[40];
-    if (!places->smaller)
+    if (!places->smaller_size) /* what took nothing is nowhere, however near */
         return NULL;
     icicle_say(b, least, narrow, sizeof narrow);
     icicle_say(b, places->smaller_size, all, sizeof all);
@@ -136,7 +136,7 @@ static double make_key(const struct sheet *d, cairo_t *cr, double top)
     add_groups(&k);
     if (has_kind(d->boxes, BOXES_WAITED))
         add_word(&k, ICICLE_NONE, "waiting, or in a call of the system");
-    if (d->places.smaller)
+    if (d->places.smaller_size)
         add_word(&k, ICICLE_NONE - 1, "several smaller ones");
     return k.y + (k.x > 0 ? KEY_LINE_PT : 0);
 }

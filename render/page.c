@@ -202,16 +202,20 @@ static const char *begin_file(struct page_file *f, const struct page_options *o,
     return f->sink.f ? NULL : strerror(errno);
 }
 
+const char *page_error(cairo_status_t status)
+{
+    return status == CAIRO_STATUS_INVALID_SIZE
+               ? "the picture is too large for an image: write PDF or SVG, or choose a range"
+               : cairo_status_to_string(status);
+}
+
 static const char *end_file(struct page_file *f, cairo_status_t status)
 {
     const char *why = NULL;
     if (fclose(f->sink.f) != 0)
         why = strerror(errno);
     if (status != CAIRO_STATUS_SUCCESS)
-        why = f->sink.error ? strerror(f->sink.error)
-              : status == CAIRO_STATUS_INVALID_SIZE
-                  ? "the picture is too large for an image: write PDF or SVG, or choose a range"
-                  : cairo_status_to_string(status);
+        why = f->sink.error ? strerror(f->sink.error) : page_error(status);
     if (!why && rename(f->part, f->path) < 0)
         why = strerror(errno);
     if (why)

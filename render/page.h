@@ -53,6 +53,8 @@ struct page_file *page_open(const struct page_options *options, const char *path
 uint32_t page_takes(const struct page_file *file, const struct scene *scene, bool last);
 /* Adds the pages of so many of its columns. */
 void page_add(struct page_file *file, const struct scene *scene, uint32_t columns);
+/* What Cairo complains of, in words for who reads it. */
+const char *page_error(cairo_status_t status);
 const char *page_close(struct page_file *file); /* NULL, or what went wrong */
 void page_abandon(struct page_file *file); /* what was there under the name stays */
 

@@ -125,6 +125,15 @@ static bool is_flat(const struct shown_curve *c, uint32_t pixels)
     return true;
 }
 
+/* What grows has no rate as long as it was told but once: that is not 0. */
+static bool is_told_once(const struct shown_curve *c, uint32_t pixels)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < pixels; i++)
+        told += c->pixels[i].known != CURVE_NOTHING;
+    return c->grows && told < 2;
+}
+
 static struct curve_panel *panel_of(struct making *m, const struct shown_curve *c)
 {
     struct curves *to = &m->curves;
@@ -172,23 +181,24 @@ static bool has_panel(const struct making *m, const char *name)
     return i < m->curves.panel_count;
 }
 
-static void say_below(struct making *m, const char *flat)
+static void say_below(struct making *m, const char *flat, const char *once)
 {
     bool grows = false;
     for (uint32_t i = 0; i < m->curves.panel_count; i++)
         grows |= m->curves.panels[i].grows;
     m->below = memory_printed(
         "each is as it was told last, with a dot where that is rare: nothing is drawn where nothing "
-        "is known%s%s%s%s",
+        "is known%s%s%s%s%s%s",
         grows ? "; of what grows, how much in a second, from one figure to the next" : "",
         *flat ? "; not drawn, as 0 is all of it: " : "", flat,
+        *once ? "; not drawn, as it was told but once: " : "", once,
         m->told.left_out ? "; there are more than can be drawn: choose some with --lines" : "");
     m->curves.below = m->below;
 }
 
 static void make(struct making *m)
 {
-    char *flat = memory_copied("");
+    char *flat = memory_copied(""), *once = memory_copied("");
     for (uint32_t i = 1; i < m->told.count; i++)
         m->programs |= strcmp(m->told.items[i].program, m->told.items[0].program) != 0;
     for (uint32_t i = 0; i < m->told.count; i++) /* by process and thread: their looks */
@@ -202,7 +212,8 @@ static void make(struct making *m)
             add_curve(m, &m->told.items[i]);
     for (uint32_t i = 0; i < m->told.count; i++)
         if (!has_panel(m, m->told.items[i].name))
-            add_word(&flat, m->told.items[i].name);
+            add_word(is_told_once(&m->told.items[i], m->told.pixels) ? &once : &flat,
+                     m->told.items[i].name);
     m->title = memory_printed("%s: %s", m->subject->source.book.run.name, m->of->title);
     m->curves.title = m->title;
     m->curves.pixels = m->told.pixels;
@@ -214,8 +225,9 @@ static void make(struct making *m)
         m->others = memory_printed("%u others", m->owner_count - CURVE_LOOKS);
         PUSH(m->curves.names, m->curves.name_count, m->others);
     }
-    say_below(m, flat);
+    say_below(m, flat, once);
     free(flat);
+    free(once);
 }
 
 /* ---- where it goes ---- */
@@ -288,7 +300,8 @@ int curvechart_write(const struct tables *o, struct subject *subject, const char
                        .lines = lines,
                        .line_count = line_count};
     if (strcmp(o->chart, "curves") != 0)
-        return command_usage(o->command, "--chart %s: curves", o->chart);
+        return command_usage(o->command, "--chart %s: %scurves", o->chart,
+                             strcmp(what, "meters") == 0 ? "kiviat or " : "");
     int status = write_curves(&m);
     for (uint32_t i = 0; i < m.curves.panel_count; i++)
         free(m.curves.panels[i].lines);

@@ -90,10 +90,38 @@ static struct curve_pixel pixel_of(struct tracing *t, int64_t from, int64_t to)
     return *p;
 }
 
+/* When a thread began to do anything.  False: that is not known any more. */
+static bool began(const struct run *run, uint32_t line, int64_t *at_ns)
+{
+    uint64_t position = NO_POSITION;
+    if (line && line <= order_lines(run->order) && !order_line_first(run->order, line) &&
+        order_line_events(run->order, line))
+        position = order_line_at(run->order, line, 0);
+    if (position != NO_POSITION)
+        *at_ns = times_fitted(run, position);
+    return position != NO_POSITION;
+}
+
+/* A thread's own count is 0 as it begins: one that is told at its end alone has a rate, too.  Where that is not so or
+ * not known, the points as they are; else copies that are the caller's. */
+static struct figures from_zero(const struct run *run, const struct figures *of, bool grows)
+{
+    struct figures all = *of;
+    int64_t at;
+    if (!grows || of->meter < FIGURES_OWN || !began(run, of->thread, &at) ||
+        at >= of->points[0].at_ns)
+        return all;
+    all.points = memory_zeroed(++all.count, sizeof *all.points);
+    all.points[0].at_ns = at;
+    memcpy(&all.points[1], of->points, of->count * sizeof *of->points);
+    return all;
+}
+
 static void trace(const struct run *run, const struct figures *of, const struct shown_curves *all,
                   struct shown_curve *to)
 {
-    struct tracing t = {.of = of, .until = figures_until_ns(run, of), .grows = to->grows};
+    struct figures points = from_zero(run, of, to->grows);
+    struct tracing t = {.of = &points, .until = figures_until_ns(run, of), .grows = to->grows};
     double wide = (double)(all->to - all->from) / all->pixels;
     to->pixels = memory_zeroed(all->pixels, sizeof *to->pixels);
     for (uint32_t i = 0; i < all->pixels; i++) {
@@ -101,10 +129,13 @@ static void trace(const struct run *run, const struct figures *of, const struct 
                 end = i + 1 == all->pixels ? all->to : all->from + (int64_t)((i + 1) * wide);
         to->pixels[i] = pixel_of(&t, from, end > from ? end : from + 1);
     }
+    if (points.points != of->points)
+        free(points.points);
 }
 
 /* ---- which ---- */
 
+/* What a program counts itself is told by thread alone, so it is shown whether or not threads are asked for. */
 static bool is_asked(const struct run *run, const struct curve_request *r, const struct figures *f)
 {
     unsigned group = f->meter < USAGE_METERS  ? CURVE_USAGE
@@ -113,7 +144,8 @@ static bool is_asked(const struct run *run, const struct curve_request *r, const
     bool line = r->line_count == 0;
     for (uint32_t i = 0; !line && i < r->line_count; i++)
         line = r->lines[i] == f->thread;
-    return f->count && line && (r->groups & group) && (r->threads || !f->thread) &&
+    return f->count && line && (r->groups & group) &&
+           (r->threads || !f->thread || group == CURVE_OWN) &&
            (!*r->meter || strcmp(figures_meter(run, f).name, r->meter) == 0);
 }
 

@@ -166,7 +166,7 @@ is "lives hold nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
 # ---- a program without ----
 compile prodcons
 ./prodcons >/dev/null
-like "nothing was measured" "$(poet calls latest)" "no thread measured its calls: compile with poetcc -profile"
+like "nothing was measured" "$(poet calls latest)" "no thread measured its calls: compile with poetcc -profile, and have calls among what is measured"
 is "a report has no section of it" "$(poet report latest | grep -c 'which functions')" 0
 is "an empty table" "$(poet calls latest --json | wc -l)" 2
 done_testing

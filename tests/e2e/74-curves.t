@@ -130,6 +130,43 @@ like "what is not known is not drawn, and that is said" "$(poet memory uses.poet
 is "another chart is refused" "$(poet usage uses.poet --chart pie >/dev/null 2>&1; echo $?)" 2
 is "an empty range, too" "$(poet usage uses.poet --chart curves --from 2s --to 1s >/dev/null 2>&1; echo $?)" 2
 
+# ---- what a program counts itself ----
+cat >counts.c <<'END'
+#include <poet.h>
+#include <pthread.h>
+#include <time.h>
+static void *work(void *meter)
+{
+    struct timespec little = {0, 2000000};
+    for (int i = 0; i < 50; i++) {
+        poet_add(*(poet_meter_t *)meter, 1);
+        nanosleep(&little, 0);
+    }
+    return 0;
+}
+int main(void)
+{
+    poet_meter_t hits = poet_meter("hits", "requests", POET_COUNT);
+    pthread_t thread;
+    pthread_create(&thread, 0, work, &hits);
+    return pthread_join(thread, 0);
+}
+END
+poetcc -trace -g counts.c -o counts
+POET_OUTPUT=counts.poet ./counts
+until_true finished counts.poet
+POET_OUTPUT=none.poet POET_METERS=usage ./counts
+until_true finished none.poet
+like "a meter that nobody counted says why it is 0" "$(poet meters none.poet)" "note: .*0 of.*poet record -m meters"
+lacks() { ! grep -q "$2" <<<"$1"; }
+curves=$(poet meters counts.poet --chart curves)
+like "a count that was told at the end alone has a rate, of its thread" "$curves" "hits, from 0 requests/s to [1-9][0-9]* requests/s
+T:work +[^ ]"
+check "it is not said to be 0" lacks "$curves" "all of it: .*hits"
+curves=$(poet usage counts.poet --chart curves)
+check "what was told once is not said to be 0" lacks "$curves" "0 is all of it: [^;]*voluntary_switches"
+like "but to be told once" "$curves" "told but once: .*voluntary_switches"
+
 # ---- in the drawer ----
 cat >script <<'END'
 drawer resources

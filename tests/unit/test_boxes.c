@@ -156,6 +156,23 @@ static void in_letters(void **state)
     boxes_free(&b);
 }
 
+/* What took nothing is not said to be too narrow. */
+static void of_nothing(void **state)
+{
+    (void)state;
+    struct boxes b = small();
+    struct boxes_places places;
+    char *said = NULL;
+    for (uint32_t i = 0; i < b.count; i++)
+        if (b.nodes[i].size == 5)
+            b.nodes[i].size = 0;
+    boxes_place(&b, 0, 8, &places);
+    said = icicle_say_smaller(&b, &places, 8);
+    assert_null(said);
+    boxes_places_free(&places);
+    boxes_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +182,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(groups_are_ranked_by_what_they_took),
         cmocka_unit_test(in_letters),
+        cmocka_unit_test(of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

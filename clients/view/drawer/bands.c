@@ -15,7 +15,7 @@
 #define EVERY_US 250000
 #define ROW_PX 22
 #define BAND_PX 14
-#define KEY_PX 20
+#define KEY_PX 40
 
 struct bands {
     GtkWidget *area, *scrolled;
@@ -233,25 +233,21 @@ static void draw_row(struct view *view, cairo_t *cr, int n, int width)
     draw_spells(view, cr, band, at, MIN(width, (int)camera_along_px(&view->camera)));
 }
 
-/* Why not all of it is here; NULL: it is. */
-static const char *problem_of(const struct view *view)
-{
-    const struct shown_table *t = &view->bands->spells.table;
-    return t->problem ? t->problem : t->note_count ? t->notes[0] : NULL;
-}
-
-/* Below the rows. */
+/* Below the rows: what the colours mean, and what is to be said of them; or why there are none. */
 static void draw_key(struct view *view, cairo_t *cr, double y)
 {
     struct paint_theme theme = settings_theme(&view->settings);
-    const char *problem = problem_of(view);
-    double names = camera_names_px(&view->camera);
-    if (!problem) {
+    const struct shown_table *t = &view->bands->spells.table;
+    double names = camera_names_px(&view->camera), grey = theme.dark ? 0.7 : 0.4;
+    if (t->problem)
+        cairo_set_source_rgb(cr, 0.7, 0.2, 0.2);
+    else
         spells_key(cr, names, y + 2, theme.dark, theme.grey);
-        return;
-    }
-    cairo_set_source_rgb(cr, 0.7, 0.2, 0.2);
-    lettering_show(cr, names + 8, y + 3, problem, 8, false);
+    if (!t->problem)
+        cairo_set_source_rgb(cr, grey, grey, grey);
+    if (t->problem || t->note_count)
+        lettering_show(cr, names + 8, t->problem ? y + 3 : y + ROW_PX,
+                       t->problem ? t->problem : t->notes[0], 8, false);
 }
 
 void bands_draw(struct view *view, cairo_t *cr, int width)

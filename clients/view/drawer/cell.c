@@ -17,7 +17,8 @@ static GtkWidget *label_of(const struct table_column *column)
     } else {
         bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
-        gtk_label_set_width_chars(GTK_LABEL(label), wide ? 18 : 9);
+        bool line = column->kind == TABLE_LINE; /* of its name something is to be seen */
+        gtk_label_set_width_chars(GTK_LABEL(label), wide ? 18 : line ? 14 : 9);
         gtk_label_set_max_width_chars(GTK_LABEL(label), wide ? 48 : 24);
     }
     gtk_widget_set_hexpand(label, TRUE);

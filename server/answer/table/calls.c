@@ -244,8 +244,10 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
         return;
     }
     if (!w->threads) {
-        table_add_note(t, "no thread measured its calls: compile with poetcc -profile; of programs "
-                          "that reach the server over TCP there is the order alone");
+        table_add_note(t,
+                       "no thread measured its calls: compile with poetcc -profile, and have calls "
+                       "among what is measured (poet record -m, POET_METERS); of programs that "
+                       "reach the server over TCP there is the order alone");
         return;
     }
     if (has_range(w->view))

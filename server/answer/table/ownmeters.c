@@ -206,9 +206,11 @@ static bool has_range(const struct table_view *view)
 
 static void add_notes(const struct run *run, const struct rows *rows, struct shown_table *t)
 {
-    bool looked = false, several = false;
+    bool looked = false, several = false, counted = false, nothing = false;
     for (size_t i = 0; i < rows->count; i++) {
         looked |= rows->items[i].samples != NULL;
+        counted |= rows->items[i].sums.count != 0;
+        nothing |= !rows->items[i].samples && !rows->items[i].sums.count;
         several |= rows->items[i].name->kind == METER_GAUGE && rows->items[i].threads > 1;
     }
     if (any_distribution(run))
@@ -217,6 +219,10 @@ static void add_notes(const struct run *run, const struct rows *rows, struct sho
     if (looked)
         table_add_note(t, "what is watched or sampled counts how often another number was seen; "
                           "between two looks it may have been others");
+    if (nothing && !counted)
+        table_add_note(t,
+                       "0 of all that the program counts itself: it counts while meters are among "
+                       "what is measured (poet record -m meters, POET_METERS)");
     if (several)
         table_add_note(t, "several threads set one gauge: how each left it is told --by thread");
 }

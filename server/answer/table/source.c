@@ -310,8 +310,10 @@ static void add_notes(const struct work *w, struct shown_table *t)
         table_add_note(t, "calls are summed up from the begin of each thread on: none are told of "
                           "a part of the run");
     else if (!w->measured)
-        table_add_note(t, "no thread measured its calls: compile with poetcc -profile to have "
-                          "calls, self and total");
+        table_add_note(t,
+                       "no thread measured its calls: compile with poetcc -profile, and have calls "
+                       "among what is measured (poet record -m, POET_METERS), to have calls, "
+                       "self and total");
     else
         table_add_note(t, "self stands at the line where its function begins: on which of its "
                           "lines it was is not known");
