@@ -201,14 +201,19 @@ static int did_of(const void *context, struct doing *doing, const struct event *
                   struct did_piece *pieces)
 {
     const struct run *run = ((const struct measured *)context)->run;
-    size_t count;
-    const struct did_span *spans = did_spans(run, e->thread, &count);
-    for (; doing->next < count && spans[doing->next].time_ns < e->time_ns; doing->next++)
+    uint64_t first = did_first(run, e->thread);
+    const struct did_span *span;
+    if (doing->next < first) {
+        doing->next = first;
+        doing->known = false;
+    }
+    for (; (span = did_span(run, e->thread, doing->next)) && span->time_ns < e->time_ns;
+         doing->next++)
         doing->known = false; /* its record is not in the order */
-    if (doing->next >= count || !is_told_of(&spans[doing->next], e))
+    if (!span || !is_told_of(span, e))
         return -1;
-    const struct did_span *span = &spans[doing->next++];
-    const struct measured_step *steps = did_steps(run, e->thread) + span->first;
+    doing->next++;
+    const struct measured_step *steps = did_steps(run, e->thread, span);
     if (!(span->what & MEASURED_STEPS))
         return -1;
     for (uint16_t i = 0; i < span->count; i++)

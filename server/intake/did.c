@@ -19,22 +19,27 @@ static bool believable(const struct measured_head *head, const struct measured_s
     return true;
 }
 
-/* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as with the record. */
+/* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as with the record.
+ * Where it cannot be, or there is no room, it is that what the thread does is not known from there on. */
 void session_measured(struct session *session, uint32_t thread, const struct slot *slot,
                       struct ref at)
 {
-    const struct measured_head *head = (const void *)(slot + 1);
+    struct measured_head head = *(const struct measured_head *)(const void *)(slot + 1);
+    const struct measured_step *steps = (const void *)((const char *)(slot + 1) + sizeof head);
     struct out fact = {0};
     uint32_t own = session_line(session, thread);
     int64_t time_ns = (int64_t)(slot->time_ns - session->run->start_ns);
-    if (!own || !believable(head, (const void *)(head + 1)))
+    head.what &= MEASURED_CPU | MEASURED_STEPS;
+    if (!believable(&head, steps))
+        head = (struct measured_head){.what = MEASURED_STEPS};
+    if (!own || !did_add(session->run, own, at, time_ns, &head, steps))
         return;
-    did_add(session->run, own, at, time_ns, head, (const void *)(head + 1));
     put_u32(&fact, own);
     put_u32(&fact, at.line);
     put_u64(&fact, at.number);
     put_u64(&fact, (uint64_t)time_ns);
-    put_bytes(&fact, head, measured_bytes(slot));
+    put_bytes(&fact, &head, sizeof head);
+    put_bytes(&fact, steps, head.count * sizeof *steps);
     run_fact(session->run, (struct chunk){.kind = CHUNK_STEPS,
                                           .session = session->number,
                                           .thread = thread,

@@ -217,6 +217,7 @@ static void ran_pieces(struct follow *f, const struct acting *t, const struct me
             piece->step.is == STEP_CALLS ? steps_code(&f->intervals.steps, piece->step) : otherwise;
         by_ns += piece->ns;
         int64_t to_ns = told_ns ? (int64_t)((long double)by_ns * most_ns / told_ns + .5L) : 0;
+        to_ns = to_ns < most_ns ? to_ns : most_ns;
         intervals_did(&f->intervals, m->event.thread, step, m->ns - most_ns + to_ns, m->position,
                       place);
     }

@@ -26,7 +26,7 @@ struct meaning { /* of a type on a kind of line */
 
 /* Of a thread, as it is followed. */
 struct doing {
-    size_t next; /* of what its records told */
+    uint64_t next; /* of what its records told */
     struct step step; /* in which it went on from its last event */
     bool known; /* that is */
 };

@@ -2,16 +2,23 @@
 
 #include "memory/memory.h"
 #include "server/run/places.h"
+#include "wire/limits.h"
 #include "wire/region.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define LOOKS 4096u /* spans that are looked at in one step of forgetting */
+#define AHEAD 64u /* that are not forgotten, behind which there may be some that are */
 
 struct did {
     struct did_of { /* a thread */
-        struct did_span *spans;
-        size_t count, room;
-        struct measured_step *steps;
-        size_t step_count, step_room;
+        struct did_span *spans; /* the first `gone` of them are forgotten, */
+        size_t count, room, gone;
+        struct measured_step *steps; /* and so are so many of these */
+        size_t step_count, step_room, steps_gone;
+        uint64_t base; /* spans that were forgotten before, and are not there any more */
+        bool shut; /* there was no room for its last */
         uint32_t *paths; /* by context: 1 + its path; 0 not known */
         size_t path_room;
     } *threads;
@@ -22,7 +29,13 @@ struct did {
     size_t path_count, path_room, function_room;
     struct map heads, numbers, function_of; /* of paths */
     uint32_t head_count, function_count;
+    size_t bytes; /* of spans and steps that are not forgotten */
+    uint64_t beyond; /* records that found no room */
 };
+
+static size_t did_most = LIMIT_DID_BYTES;
+
+void did_limit(size_t bytes) { did_most = bytes; }
 
 static struct did *of(const struct run *run)
 {
@@ -44,22 +57,44 @@ static struct did_of *thread_of(struct did *did, uint32_t line)
     return &did->threads[did->thread_count - 1];
 }
 
-void did_add(struct run *run, uint32_t thread, struct ref at, int64_t time_ns,
-             const struct measured_head *head, const struct measured_step *steps)
+static size_t bytes_of(size_t spans, size_t steps)
 {
-    struct did_of *t = thread_of(of(run), thread);
-    if (t->step_count + head->count > UINT32_MAX)
-        return;
+    return spans * sizeof(struct did_span) + steps * sizeof(struct measured_step);
+}
+
+static void add(struct did *did, struct did_of *t, struct did_span span,
+                const struct measured_step *steps)
+{
     t->spans = grow(t->spans, &t->room, t->count + 1, sizeof *t->spans);
-    t->steps = grow(t->steps, &t->step_room, t->step_count + head->count + 1, sizeof *t->steps);
-    t->spans[t->count++] = (struct did_span){.at = at,
-                                             .first = (uint32_t)t->step_count,
-                                             .count = head->count,
-                                             .what = head->what,
-                                             .time_ns = time_ns,
-                                             .cpu_ns = head->cpu_ns};
-    for (uint16_t i = 0; i < head->count; i++)
+    t->steps = grow(t->steps, &t->step_room, t->step_count + span.count + 1, sizeof *t->steps);
+    span.first = (uint32_t)t->step_count;
+    t->spans[t->count++] = span;
+    for (uint16_t i = 0; i < span.count; i++)
         t->steps[t->step_count++] = steps[i];
+    did->bytes += bytes_of(1, span.count);
+}
+
+bool did_add(struct run *run, uint32_t thread, struct ref at, int64_t time_ns,
+             struct measured_head *head, const struct measured_step *steps)
+{
+    struct did *did = of(run);
+    struct did_of *t = thread_of(did, thread);
+    bool was_shut = t->shut;
+    t->shut = did->bytes + bytes_of(1, head->count) > did_most ||
+              t->step_count + head->count > UINT32_MAX;
+    did->beyond += t->shut || head->what & DID_BEYOND;
+    if (t->shut && was_shut)
+        return false;
+    if (t->shut)
+        *head = (struct measured_head){.what = MEASURED_STEPS | DID_BEYOND};
+    add(did, t,
+        (struct did_span){.at = at,
+                          .count = head->count,
+                          .what = head->what,
+                          .time_ns = time_ns,
+                          .cpu_ns = head->cpu_ns},
+        steps);
+    return true;
 }
 
 static const struct did_of *known(const struct run *run, uint32_t thread)
@@ -68,17 +103,82 @@ static const struct did_of *known(const struct run *run, uint32_t thread)
     return is ? &run->did->threads[is - 1] : NULL;
 }
 
-const struct did_span *did_spans(const struct run *run, uint32_t thread, size_t *count)
+uint64_t did_first(const struct run *run, uint32_t thread)
 {
     const struct did_of *t = known(run, thread);
-    *count = t ? t->count : 0;
-    return t ? t->spans : NULL;
+    return t ? t->base + t->gone : 0;
 }
 
-const struct measured_step *did_steps(const struct run *run, uint32_t thread)
+const struct did_span *did_span(const struct run *run, uint32_t thread, uint64_t number)
 {
     const struct did_of *t = known(run, thread);
-    return t ? t->steps : NULL;
+    return t && number >= t->base + t->gone && number - t->base < t->count
+               ? &t->spans[number - t->base]
+               : NULL;
+}
+
+const struct measured_step *did_steps(const struct run *run, uint32_t thread,
+                                      const struct did_span *span)
+{
+    return known(run, thread)->steps + span->first;
+}
+
+uint64_t did_beyond(const struct run *run) { return run->did ? run->did->beyond : 0; }
+size_t did_bytes(const struct run *run) { return run->did ? run->did->bytes : 0; }
+
+/* ---- forgetting ---- */
+
+/* What is gone is cleared up once it is more than what is there. */
+static void clear_up(struct did_of *t)
+{
+    if (t->gone <= t->count / 2)
+        return;
+    t->count -= t->gone;
+    t->step_count -= t->steps_gone;
+    struct did_span *spans = memory_bytes((t->count + 1) * sizeof *spans);
+    struct measured_step *steps = memory_bytes((t->step_count + 1) * sizeof *steps);
+    memcpy(spans, t->spans + t->gone, t->count * sizeof *spans);
+    memcpy(steps, t->steps + t->steps_gone, t->step_count * sizeof *steps);
+    for (size_t i = 0; i < t->count; i++)
+        spans[i].first -= (uint32_t)t->steps_gone;
+    free(t->spans);
+    free(t->steps);
+    t->spans = spans;
+    t->steps = steps;
+    t->room = t->count + 1;
+    t->step_room = t->step_count + 1;
+    t->base += t->gone;
+    t->gone = t->steps_gone = 0;
+}
+
+/* Up to the last that is forgotten; returns how many were looked at. */
+static size_t forget(const struct run *run, struct did *did, struct did_of *t)
+{
+    size_t end = t->gone, i = t->gone;
+    for (; i < t->count && i < end + AHEAD && i < t->gone + LOOKS; i++)
+        if (order_is_forgotten(run->order, t->spans[i].at))
+            end = i + 1;
+    size_t steps_gone = end < t->count ? t->spans[end].first : t->step_count;
+    did->bytes -= bytes_of(end - t->gone, steps_gone - t->steps_gone);
+    size_t looked = i - t->gone, went = end - t->gone;
+    t->gone = end;
+    t->steps_gone = steps_gone;
+    return went ? looked : 0;
+}
+
+bool did_forget_step(struct run *run, size_t *thread)
+{
+    struct did *did = run->did;
+    for (size_t looked = 0; did && *thread < did->thread_count && looked < LOOKS;) {
+        struct did_of *t = &did->threads[*thread];
+        size_t now = forget(run, did, t);
+        looked += now + 1;
+        if (now)
+            continue; /* there may be more */
+        clear_up(t);
+        ++*thread;
+    }
+    return !did || *thread >= did->thread_count;
 }
 
 void did_free(struct did *did)

@@ -1,7 +1,9 @@
 /* What threads did between their events: steps of calls, with times, as their events told it (wire/measured.h); and the
  * paths of calls that steps are of, as numbers of the run: one path is one number, in whatever thread or process.
  *
- * Only grows while the run is there.  Not thread-safe. */
+ * What is told of forgotten events is forgotten with them.  Of all threads LIMIT_DID_BYTES are kept at most: what is
+ * told beyond that is only counted, and what those threads did then is not known.  Paths only grow, as contexts do.
+ * Not thread-safe. */
 #ifndef SERVER_RUN_DID_H
 #define SERVER_RUN_DID_H
 
@@ -11,7 +13,7 @@
 /* Since the thread's event before. */
 struct did_span {
     struct ref at; /* the first event of the record that told it */
-    uint32_t first; /* of its steps, by did_steps; ticks are ns */
+    uint32_t first; /* of its steps: for did_steps */
     uint16_t count; /* 0: from there on its step is not known */
     uint16_t what; /* MEASURED_ */
     int64_t time_ns; /* of the record, as the program told it */
@@ -20,12 +22,22 @@ struct did_span {
 
 struct did;
 
-/* A record of the thread (its own line) tells it; in its thread's order. */
-void did_add(struct run *run, uint32_t thread, struct ref at, int64_t time_ns,
-             const struct measured_head *head, const struct measured_step *steps);
-/* All of a thread; *count is 0 where nothing was told. */
-const struct did_span *did_spans(const struct run *run, uint32_t thread, size_t *count);
-const struct measured_step *did_steps(const struct run *run, uint32_t thread);
+#define DID_BEYOND 0x8000u /* with MEASURED_: no room was left */
+
+/* A record of the thread (its own line) tells it; in its thread's order.  Where there is no room *head becomes what is
+ * kept instead: that it is not known from there on.  False: that was said already, and nothing is kept. */
+bool did_add(struct run *run, uint32_t thread, struct ref at, int64_t time_ns,
+             struct measured_head *head, const struct measured_step *steps);
+/* Those of a thread have numbers, which stay: from did_first, without a gap; NULL: it is forgotten, or not there yet. */
+uint64_t did_first(const struct run *run, uint32_t thread);
+const struct did_span *did_span(const struct run *run, uint32_t thread, uint64_t number);
+const struct measured_step *did_steps(const struct run *run, uint32_t thread,
+                                      const struct did_span *span); /* ticks are ns */
+uint64_t did_beyond(const struct run *run); /* records that found no room */
+size_t did_bytes(const struct run *run);
+void did_limit(size_t bytes); /* instead of LIMIT_DID_BYTES: for tests */
+/* After events were forgotten, in steps of less than a millisecond: *thread is 0 before the first.  True: all is done. */
+bool did_forget_step(struct run *run, size_t *thread);
 void did_free(struct did *did); /* of NULL nothing */
 
 /* A path of calls: a function, called at a place, in a path. */

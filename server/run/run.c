@@ -339,7 +339,7 @@ void run_forget_begin(struct run *run, uint64_t position)
 
 bool run_forget_step(struct run *run)
 {
-    return order_forget_step(run->order) &&
+    return order_forget_step(run->order) && did_forget_step(run, &run->forgetting.did) &&
            map_weed(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
            lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }

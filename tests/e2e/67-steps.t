@@ -15,6 +15,9 @@ rows() { perl -MJSON::PP -e '
 # The functions of a step, by their begin: "A", "A after 9" (a line of the program)
 named() { sed -E 's/ \([^)]*\)//; s/, after [^:]*:([0-9]+)/ after \1/'; }
 
+# Steps of calls alone: on a busy machine threads begin late, and go on late.
+of_calls() { grep -vE '^(starts|going on|not begun)|^[^	]* to [^	]*'; }
+
 cat >work.h <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -102,7 +105,7 @@ near() { perl -e 'my ($name, $got, $did, $over) = @ARGV;
 
 steps_of() { poet path "$1" --json | rows row step path_ns | named | sort; }
 steps_of blocks.poet >steps
-is "seven basic blocks are told apart" "$(awk -F'\t' '$2 > 800000 { print $1 }' steps | grep -v thread | tr '\n' ' ')" \
+is "seven basic blocks are told apart" "$(of_calls <steps | awk -F'\t' '$2 > 800000 { print $1 }' | grep -v thread | tr '\n' ' ')" \
     "A A after 16 A after 18 B C D D "
 is "each with the time that it took" "$(while IFS='	' read -r name did; do
     case $name in D*) continue ;; esac
@@ -146,7 +149,7 @@ for one in "p0 $a3" "p1 $b2" "p2 $c2"; do
         "$(perl -e 'my ($g, $w) = @ARGV; print abs($g - $w) < 4e6 ? "" : "$g $w"' "$got" "$2")" ""
 done
 event() { awk -F'\t' -v n="$1" '$1 == n { print $2 }' each; }
-charged() { why "$(event "$1")" | awk -F'\t' '$3 != "-" && $3 > 1500000 { print $1 }' | sort -u | tr '\n' ' '; }
+charged() { why "$(event "$1")" | of_calls | awk -F'\t' '$3 != "-" && $3 > 1500000 { print $1 }' | sort -u | tr '\n' ' '; }
 is "p1 waited for A1" "$(charged p1)" "A1 "
 is "p2 for A1 and B3" "$(charged p2)" "A1 B3 "
 is "p0 for B3 and C3" "$(charged p0)" "B3 C3 "
@@ -160,4 +163,32 @@ is "B3 taking no time, the path is shorter by it" \
         $b += $o->{row}{path_ns} if $o->{row} && $o->{row}{step} =~ /^B3/;
         $d = $o->{total}{length_ns} - $o->{total}{if_ns} if $o->{total};
         END { print $d > 0 && $d <= $b + 1e6 ? "" : "$d $b" }')" ""
+
+# After a fork, in a recursion, and where calls are only counted.
+cat >forks.c <<'C'
+#include "work.h"
+#include <sys/wait.h>
+#include <unistd.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+NI int F(int n) { work("F", 2); return n ? F(n - 1) : 0; }
+NI void *G(void *p) { pthread_mutex_lock(&m); F(2); pthread_mutex_unlock(&m); return p; }
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, G, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    if (!fork()) { G(0); _exit(0); }
+    wait(0);
+    return 0;
+}
+C
+poetcc -profile -g -O1 forks.c -o forks -lpthread
+poet record -o forks.poet ./forks >forks.out 2>/dev/null
+POET_METERS=calls=counts poet record -o counts.poet ./forks >/dev/null 2>&1
+check "a program that forks keeps the rules" poet check forks.poet
+is "the time of F is what its calls took, in parent and child" "$(near F \
+    "$(poet path forks.poet --json | rows row step total_ns | named | awk -F'\t' '/^F/ { n += $2 } END { printf "%.0f", n }')" \
+    18000000 1e12)" ""
+check "one that only counts keeps them too" poet check counts.poet
+is "and has no steps of calls" "$(steps_of counts.poet | of_calls | grep -c '^[FG]')" 0
 done_testing

@@ -1,5 +1,6 @@
 /* What a table cannot tell of, as it is not there (any more): said below each. */
 #include "server/answer/table/table.h"
+#include "server/run/did.h"
 #include "server/run/lost.h"
 #include "server/run/times.h"
 
@@ -39,6 +40,12 @@ void table_say_missing(const struct table_view *view, struct shown_table *t)
     if (lost)
         table_add_note(t, "%llu event%s lost: what threads did meanwhile is not known",
                        (unsigned long long)lost, lost == 1 ? " is" : "s are");
+    uint64_t beyond = did_beyond(run);
+    if (beyond)
+        table_add_note(t,
+                       "the steps of %llu record%s found no room: what threads did then is told "
+                       "as from SITE to SITE",
+                       (unsigned long long)beyond, beyond == 1 ? "" : "s");
     uint64_t pending = order_figures(run->order).pending;
     if (pending && !run_connected(run))
         table_add_note(t, "%llu event%s no place in the order, and %s left out",

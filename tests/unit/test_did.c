@@ -1,0 +1,120 @@
+/* What threads tell of their steps: forgotten with the events, never more than there is room for, and never of more time
+ * than there is between two events, whatever they tell. */
+#include "server/answer/measured.h"
+#include "server/run/did.h"
+#include "tests/unit/played.h"
+#include "wire/sums.h"
+
+#define EVENTS 4000u
+
+static bool tell(struct played *p, uint32_t thread, struct ref at, int64_t ns, unsigned count,
+                 const struct measured_step *steps)
+{
+    struct measured_head head = {.what = MEASURED_STEPS, .count = (uint16_t)count};
+    return did_add(p->run, thread, at, ns, &head, steps);
+}
+
+static void forgotten_with_its_events(void **state)
+{
+    struct played p = play("pthread");
+    uint32_t t = play_line(&p, "task", "t");
+    struct measured_step steps[] = {{0, 1, 700}, {0, 1, 300}};
+    (void)state;
+    for (unsigned i = 0; i < EVENTS; i++) {
+        struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+        assert_true(tell(&p, t, at, (int64_t)i * PLAYED_MS, 1 + i % 2, steps));
+        if (i % 500 == 499) {
+            uint64_t first = did_first(p.run, t);
+            run_forget(p.run, i - 100);
+            assert_true(did_first(p.run, t) > first && did_first(p.run, t) <= i - 100);
+            assert_true(did_first(p.run, t) + 200 > i);
+        }
+        assert_true(did_bytes(p.run) < 700 * (sizeof(struct did_span) + 2 * sizeof *steps));
+    }
+    assert_null(did_span(p.run, t, did_first(p.run, t) - 1));
+    assert_null(did_span(p.run, t, EVENTS));
+    for (uint64_t i = did_first(p.run, t); i < EVENTS; i++) {
+        const struct did_span *span = did_span(p.run, t, i);
+        assert_non_null(span);
+        assert_int_equal(span->at.number, i + 1);
+        assert_int_equal(span->count, 1 + i % 2);
+        assert_int_equal(did_steps(p.run, t, span)[span->count - 1].ticks, i % 2 ? 300 : 700);
+    }
+    assert_int_equal(did_beyond(p.run), 0);
+    run_free(p.run);
+}
+
+/* Beyond the ceiling it is said once that the thread's step is not known, until there is room again. */
+static void no_more_than_there_is_room_for(void **state)
+{
+    struct played p = play("pthread");
+    uint32_t t = play_line(&p, "task", "t"), kept = 0;
+    struct measured_step steps[64] = {{0, 1, 10}};
+    (void)state;
+    did_limit(1u << 16);
+    for (unsigned i = 0; i < EVENTS; i++)
+        kept +=
+            tell(&p, t, PLAY(&p, t, i ? "note" : "start", i, 0), (int64_t)i * PLAYED_MS, 64, steps);
+    assert_true(did_bytes(p.run) <= (1u << 16) + sizeof(struct did_span));
+    assert_int_equal(did_beyond(p.run), EVENTS - kept + 1);
+    assert_int_equal(did_span(p.run, t, kept - 1)->count, 0);
+    assert_null(did_span(p.run, t, kept));
+    run_forget(p.run, EVENTS - 50);
+    assert_int_equal(did_bytes(p.run), 0);
+    assert_true(
+        tell(&p, t, PLAY(&p, t, "note", EVENTS, 0), (int64_t)EVENTS * PLAYED_MS, 64, steps));
+    assert_int_equal(did_beyond(p.run), EVENTS - kept + 1);
+    run_free(p.run);
+}
+
+static uint64_t random_time(unsigned *seed)
+{
+    *seed = *seed * 1103515245 + 12345;
+    unsigned kind = *seed >> 16 & 7;
+    return kind == 0 ? 0 : kind == 1 ? SUMS_TIME_MOST / 512 : (*seed >> 4) % (kind << 18);
+}
+
+/* All that is known of the thread from its first event to its last, without a gap and never back. */
+static void assert_whole(const struct run *run, uint32_t thread, int64_t end_ns)
+{
+    const struct course_of *c = intervals_of(measured_known(run), thread);
+    assert_non_null(c);
+    assert_true(c->count > 0);
+    for (size_t i = 0; i < c->count; i++)
+        assert_true(c->items[i].to_ns > interval_begin(c, i));
+    assert_int_equal(c->items[c->count - 1].to_ns, end_ns);
+}
+
+static void whatever_is_told_fits_between_the_events(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 30; seed++) {
+        struct played p = play("pthread");
+        uint32_t t = play_line(&p, "task", "t");
+        unsigned random = seed;
+        for (unsigned i = 0; i < 60; i++) {
+            struct measured_step steps[6];
+            struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+            unsigned count = (unsigned)random_time(&random) % 7;
+            for (unsigned k = 0; k < count; k++)
+                steps[k] = (struct measured_step){(random + k) % 3 ? 0 : MEASURED_REST, 1,
+                                                  random_time(&random)};
+            if (i % 7) /* of some nothing is told */
+                tell(&p, t, at, (int64_t)i * PLAYED_MS, count, steps);
+        }
+        uint64_t budget = UINT64_MAX / 2;
+        assert_true(measured_learn(p.run, &budget));
+        assert_whole(p.run, t, 59 * (int64_t)PLAYED_MS);
+        run_free(p.run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forgotten_with_its_events),
+        cmocka_unit_test(no_more_than_there_is_room_for),
+        cmocka_unit_test(whatever_is_told_fits_between_the_events),
+    };
+    return cmocka_run_group_tests_name("did", tests, NULL, NULL);
+}
