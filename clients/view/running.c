@@ -94,22 +94,35 @@ static void on_save(GtkButton *button, gpointer data)
 
 /* ---- the window ---- */
 
-/* What descriptions count and time, of what any program does. */
-static GtkWidget *described(void)
+/* What descriptions count and time, whichever of them a program has. */
+static void add_described(void *user, const char *name)
 {
-    GString *names = g_string_new("Always there, from descriptions: ");
-    char *path, *text = target_load("pthread", &path);
-    struct target *target = text ? target_read(text, "pthread", NULL) : NULL;
+    GPtrArray *names = user;
+    char *path = NULL, *text = target_load(name, &path);
+    struct target *target = text ? target_read(text, name, NULL) : NULL;
     for (size_t i = 0; target && i < target->meter_count; i++)
-        g_string_append_printf(names, "%s%s", i ? ", " : "", target->meters[i].name);
-    GtkWidget *label = gtk_label_new(target && target->meter_count ? names->str : "");
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_widget_add_css_class(label, "dim-label");
+        if (!g_ptr_array_find_with_equal_func(names, target->meters[i].name, g_str_equal, NULL))
+            g_ptr_array_add(names, g_strdup(target->meters[i].name));
     target_free(target);
     free(text);
     free(path);
-    g_string_free(names, TRUE);
+}
+
+static GtkWidget *described(void)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    target_each(add_described, names);
+    guint count = names->len;
+    g_ptr_array_add(names, NULL);
+    char *all = g_strjoinv(", ", (char **)names->pdata),
+         *said = g_strdup_printf("Always there, from descriptions: %s", all);
+    GtkWidget *label = gtk_label_new(count ? said : "");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_widget_add_css_class(label, "dim-label");
+    g_free(said);
+    g_free(all);
+    g_ptr_array_unref(names);
     return label;
 }
 
