@@ -5,6 +5,7 @@
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/pprof.h"
+#include "clients/poet/suggest.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -20,7 +21,8 @@ enum {
     OPTION_EVERY,
     OPTION_ELAPSED,
     OPTION_CASES,
-    OPTION_WITH
+    OPTION_WITH,
+    OPTION_SUGGEST
 };
 
 /* A format of other tools. */
@@ -33,6 +35,9 @@ struct dialect {
 static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
                                           {"folded", false, dialects_folded},
                                           {"pprof", false, pprof_write}};
+
+/* Not one of another tool, and made as they are. */
+static const struct dialect suggested = {"suggest", false, suggest_write};
 
 struct wanted {
     struct tables tables;
@@ -60,6 +65,10 @@ static const struct argp_option options[] = {
      1},
     {"with", OPTION_WITH, "FUNCTION", 0,
      "which functions were open on other threads while this one was, and for how long (likewise)",
+     1},
+    {"suggest", OPTION_SUGGEST, NULL, 0,
+     "the functions that are better not measured, as a list for poetcc -profile -ignore=@FILE (with -o "
+     "into a file): called more than 100000 times, and less than twice as long as measuring a call takes",
      1},
     {"raw", OPTION_RAW, NULL, 0, "as measured: no estimate of what it would be unmeasured", 1},
     {"format", 'f', "FORMAT", 0,
@@ -114,6 +123,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_RAW:
         w->tables.raw = true;
         return 0;
+    case OPTION_SUGGEST:
+        w->dialect = &suggested;
+        return 0;
     case 'f':
         return take_format(w, value);
     default:
@@ -153,7 +165,7 @@ static int translate(struct wanted *w, struct subject *subject)
     struct tables_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
     struct table_names names = {&subject->source.book, subject->sites};
     struct shown_table t = {0};
-    w->tables.tree = !w->dialect->graph;
+    w->tables.tree = !w->dialect->graph && w->dialect != &suggested;
     w->tables.by = NULL;
     w->tables.top = 0;
     int status = tables_ask(&w->tables, &section, subject, &t);

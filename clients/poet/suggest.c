@@ -1,0 +1,92 @@
+#include "clients/poet/suggest.h"
+
+#include "clients/poet/dialects.h"
+#include "memory/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OFTEN 100000 /* calls that cost little in sum, whatever they are of */
+#define WAITS 8 /* so many times its processor time: it is not only others that take the processor */
+
+struct measuring {
+    int64_t calls, ns; /* of all */
+};
+
+static struct measuring measuring_of(const struct shown_table *t)
+{
+    struct measuring all = {0};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t ns = dialects_number(t, i, "measuring_ns", -1);
+        all.calls += ns >= 0 ? dialects_number(t, i, "calls", 0) : 0;
+        all.ns += ns >= 0 ? ns : 0;
+    }
+    return all;
+}
+
+/* Less than twice the hooks' cost.  Time in which others had the processor is not the function's. */
+static bool is_short(const struct shown_table *t, uint32_t row, int64_t calls, double call_ns)
+{
+    int64_t self = dialects_number(t, row, "self_ns", -1),
+            cpu = dialects_number(t, row, "cpu_ns", -1), own = cpu >= 0 && cpu < self ? cpu : self;
+    return self >= 0 && self / WAITS <= own && (double)own < 2 * call_ns * (double)calls;
+}
+
+/* As the compiler's list has them: without the arguments of C++, or what was made of a part of a function. */
+static char *listed_name(const struct table_names *names, const struct table_cell *cell)
+{
+    char *name = dialects_scope(names, cell);
+    name[strcspn(name, "(.")] = 0;
+    if (!*name || strpbrk(name, " ,<?/"))
+        *name = 0;
+    return name;
+}
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static double percent(double ns, int64_t of)
+{
+    return of > 0 ? 100 * ns / (double)of : 0;
+}
+
+/* Its name, after what it costs as a comment; where no list can have its name that is said. */
+static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
+{
+    if (*name)
+        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls, ms(cost_ns), name);
+    else
+        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms, of a name that no list can have: %s\n",
+                calls, ms(cost_ns), shown);
+}
+
+void suggest_write(FILE *f, const struct table_names *names, const struct shown_table *t)
+{
+    struct measuring all = measuring_of(t);
+    double call_ns = all.calls ? (double)all.ns / (double)all.calls : 0, cost_ns = 0;
+    uint32_t scope = table_find(t, "scope");
+    unsigned count = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t calls = dialects_number(t, i, "calls", 0);
+        if (calls <= OFTEN || !is_short(t, i, calls, call_ns))
+            continue;
+        const struct table_cell *cell = &table_cells(t, i)[scope];
+        char *name = listed_name(names, cell), *shown = dialects_scope(names, cell);
+        write_one(f, name, shown, calls, (double)calls * call_ns);
+        cost_ns += (double)calls * call_ns;
+        count++;
+        free(name);
+        free(shown);
+    }
+    if (!all.calls)
+        fprintf(f, "# no call was timed (POET_METERS=calls times them): what measuring cost is not known\n");
+    else
+        fprintf(f,
+                "# %u function%s of more than %d calls that take less than twice the %.1f ns that "
+                "measuring a call costs: about %.3f of %.3f ms of measuring (%.2f %%)\n",
+                count, count == 1 ? "" : "s", OFTEN, call_ns, ms(cost_ns), ms((double)all.ns),
+                percent(cost_ns, all.ns));
+}
