@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define OFTEN 100000 /* calls that cost little in sum, whatever they are of */
-#define WAITS 8 /* so many times its processor time: it is not only others that take the processor */
+#define WAITS                                                                                      \
+    8 /* so many times its processor time: it is not only others that take the processor */
 
 struct measuring {
     int64_t calls, ns; /* of all */
@@ -43,15 +44,9 @@ static char *listed_name(const struct table_names *names, const struct table_cel
     return name;
 }
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
+static double ms(double ns) { return ns / 1e6; }
 
-static double percent(double ns, int64_t of)
-{
-    return of > 0 ? 100 * ns / (double)of : 0;
-}
+static double percent(double ns, int64_t of) { return of > 0 ? 100 * ns / (double)of : 0; }
 
 /* Its name, after what it costs as a comment; where no list can have its name that is said. */
 static void write_one(FILE *f, const char *name, const char *shown, int64_t calls, double cost_ns)
@@ -59,7 +54,9 @@ static void write_one(FILE *f, const char *name, const char *shown, int64_t call
     if (*name)
         fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls, ms(cost_ns), name);
     else
-        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms, of a name that no list can have: %s\n",
+        fprintf(f,
+                "# %" PRId64
+                " calls, measuring about %.3f ms, of a name that no list can have: %s\n",
                 calls, ms(cost_ns), shown);
 }
 
@@ -82,7 +79,9 @@ void suggest_write(FILE *f, const struct table_names *names, const struct shown_
         free(shown);
     }
     if (!all.calls)
-        fprintf(f, "# no call was timed (POET_METERS=calls times them): what measuring cost is not known\n");
+        fprintf(
+            f,
+            "# no call was timed (POET_METERS=calls times them): what measuring cost is not known\n");
     else
         fprintf(f,
                 "# %u function%s of more than %d calls that take less than twice the %.1f ns that "
