@@ -360,6 +360,8 @@ static void look_at_running(struct hinting *h)
     for (uint32_t i = 0; i < all->thread_count; i++)
         at_work += ran[i] >= FEW_NS && (double)ran[i] >= AT_WORK_SHARE * (double)sum;
     free(ran);
+    if (ready > sum) /* it is processors that lack */
+        return;
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)
         return;

@@ -91,7 +91,7 @@ static void add_end(struct ends *ends, const struct course_of *c, int64_t ns, in
 static void look_for_processor(const struct table_view *view, const struct course_of *c,
                                struct states s, struct ends *without)
 {
-    if (!processor_split(view, c, &s))
+    if (!processor_split(view, c, &s) && !processor_known(view, c))
         return;
     int64_t ready = s.of[STATE_READY].total_ns;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns)
@@ -107,13 +107,12 @@ static void look_at_thread(struct hinting *h, const struct course_of *c, struct 
     if (!s.life_ns || !table_wants(view, c->thread))
         return;
     look_for_processor(view, c, s, without);
-    int64_t ready = s.of[STATE_READY].total_ns, left = s.of[STATE_TERMINATE].total_ns;
+    int64_t ready = s.let_go_ns, left = s.of[STATE_TERMINATE].total_ns;
     struct table_cell *cells = NULL;
-    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
-        ready > s.of[STATE_RUNNING].total_ns)
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)
         cells =
             hinting_add(h, HINT_READY, 1, c->thread, ready, s.life_ns, table_event(view, c->start));
-    if (cells)
+    if (cells && !processor_known(view, c)) /* else other times are among them */
         cells[HINT_TIMES] = cell_number((int64_t)s.of[STATE_READY].count);
     if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
         return;
