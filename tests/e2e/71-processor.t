@@ -98,9 +98,10 @@ else
     # (time that a hypervisor, or an interrupt, took of the processor is between two switches, too)
     is "running is their processor time, ready their delay" "$(as_said best.json 20)" ""
     poet states "$run" --list --json >spells.json
+    # (one whose processor was taken just as it began to sleep was ready for a part of that time)
     for t in naps naps2 naps3; do
-        is "$t slept a hundred times" "$(json spells.json 'print scalar grep { $_->{thread} eq "T:'$t'" &&
-            $_->{state} eq "system" && $_->{took_ns} >= 1e6 } @rows')" 100
+        check "$t slept a hundred times" test "$(json spells.json 'my $n = grep { $_->{thread} eq "T:'$t'" &&
+            $_->{state} eq "system" && $_->{took_ns} >= 1e6 } @rows; print $n >= 95 && $n <= 102 ? "yes" : $n')" = yes
     done
     is "spells fill the lives" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{took_ns} for @rows;
         print join " ", map { $sum{$_} } sort keys %sum')" \
