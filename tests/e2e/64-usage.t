@@ -89,10 +89,12 @@ poet states --json latest >states.json
 # spent THREAD STATE: ns of states.json
 spent() { FILE=states.json perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($thread, $state) = @ARGV;
     for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next; print $r->{$state . "_ns"} // "null" if $r->{thread} eq $thread }' "$@"; }
-close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b)' "$1" "$2"; }
+# (between two switches a hypervisor, or interrupts, may have had the processor, too; one whose processor was taken just as
+# it began to sleep was ready for a part of that time)
+close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b + 15e6)' "$1" "$2"; }
 check "one ran 300 ms" close_to "$(spent T:spin running)" 300000000
 check "the other 100" close_to "$(spent T:spin#2 running)" 100000000
-check "main slept a hundred times" [ "$(spent T:main system)" -ge 5000000 ]
+check "main slept a hundred times" [ "$(spent T:main system)" -ge 2500000 ]
 is "the states fill each life" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
     $sum += $r->{$_ . "_ns"} for qw(start ready running blocked system terminate);
     print "$r->{thread} $sum\n" if $sum != $r->{life_ns}' states.json)" ""
