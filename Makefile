@@ -278,7 +278,7 @@ $(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(B)/tests
 .PHONY: run-units
 run-units: $(UNIT_PROGRAMS)
 	@$(if $^,,echo "there is no tests/unit/test_$(T).c"; exit 1)
-	@$(PROVE) --exec tests/unit.sh $^
+	@$(PROVE) -j$(shell nproc) --exec tests/unit.sh $^
 .SECONDARY:
 
 # Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with

@@ -21,31 +21,11 @@ until_true finished two.poet
 stop_server
 event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"enter".*/\1/p' | head -n 1)
 printf 'goto %s\naction show-text\n' "$event" >script
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
-import sys, time
-import gi
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi
+import sys
 
-def walk(a):
-    if a is None:
-        return
-    yield a
-    for i in range(a.get_child_count()):
-        yield from walk(a.get_child_at_index(i))
-
-def until(what): # the viewer may take its time to come; walking the tree of widgets takes a while
-    end = time.monotonic() + 15
-    while time.monotonic() < end:
-        for i in range(Atspi.get_desktop(0).get_child_count()):
-            for a in walk(Atspi.get_desktop(0).get_child_at_index(i)):
-                try:
-                    found = what(a)
-                except Exception:
-                    found = None
-                if found:
-                    return found
-        time.sleep(0.05)
+from atspi import Atspi, until, walk
 
 def text(a):
     return Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a))

@@ -134,34 +134,11 @@ if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("A
     done_testing
     exit
 fi
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
-import subprocess, time
-import gi
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi
+import subprocess
 
-def walk(a):
-    if a is None:
-        return
-    yield a
-    for i in range(a.get_child_count()):
-        yield from walk(a.get_child_at_index(i))
-
-def all_of():
-    for i in range(Atspi.get_desktop(0).get_child_count()):
-        yield from walk(Atspi.get_desktop(0).get_child_at_index(i))
-
-def until(what):
-    end = time.monotonic() + 15
-    while time.monotonic() < end:
-        try:
-            for a in all_of():
-                found = what(a)
-                if found:
-                    return found
-        except Exception:
-            pass
-        time.sleep(0.05)
+from atspi import Atspi, until
 
 def write(name, text):
     entry = until(lambda a: a.get_name() == name and a.get_editable_text_iface() and a)

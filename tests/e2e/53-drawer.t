@@ -208,31 +208,9 @@ if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("A
     done_testing
     exit
 fi
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
-import time
-import gi
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi
-
-def walk(a):
-    if a is None:
-        return
-    yield a
-    for i in range(a.get_child_count()):
-        yield from walk(a.get_child_at_index(i))
-
-def until(what): # the viewer may take its time to come
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        for i in range(Atspi.get_desktop(0).get_child_count()):
-            for a in walk(Atspi.get_desktop(0).get_child_at_index(i)):
-                try:
-                    found = what(a)
-                except Exception:
-                    found = None
-                if found:
-                    return found
-        time.sleep(0.05)
+from atspi import until, walk
 
 def names(a):
     return [x.get_name() for x in walk(a)]

@@ -307,30 +307,9 @@ if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("A
     done_testing
     exit
 fi
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
-import time
-import gi
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi
-
-def walk(a):
-    if a is None:
-        return
-    yield a
-    for i in range(a.get_child_count()):
-        yield from walk(a.get_child_at_index(i))
-
-def until(what): # the viewer may take its time to come
-    end = time.monotonic() + 40
-    while time.monotonic() < end:
-        for i in range(Atspi.get_desktop(0).get_child_count()):
-            try:
-                if any(what(a) for a in walk(Atspi.get_desktop(0).get_child_at_index(i))):
-                    return True
-            except Exception:
-                pass
-        time.sleep(0.05)
-    return False
+from atspi import until
 
 print("table", until(lambda a: a.get_name() == "Source" and a.get_role_name() in ("table", "tree table")))
 print("text", until(lambda a: "CONDITION" in (a.get_name() or "")))
