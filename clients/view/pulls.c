@@ -11,6 +11,8 @@
 #include "clients/view/savepage.h"
 #include "clients/view/picture/view.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +86,24 @@ static void tell_reason(struct view *view)
     g_print("reason: %s\n", said ? said : "none");
 }
 
+/* "-1" for none; what is no row selects nothing. */
+static void select_row(struct view *view, const char *given)
+{
+    char *end;
+    errno = 0;
+    long row = strtol(given, &end, 10);
+    if (end == given || *end || errno || row < -1 || row > INT_MAX)
+        fprintf(stderr, "poet view: row: \"%s\" is no row\n", given);
+    else
+        page_select(drawer_page(view), (int)row);
+}
+
 bool pulls_perform(struct view *view, const char *what, const char *given)
 {
     if (strcmp(what, "drawer") == 0)
         strcmp(given, "none") == 0 ? drawer_close(view) : drawer_open(view, given);
     else if (strcmp(what, "row") == 0)
-        page_select(drawer_page(view), atoi(given));
+        select_row(view, given);
     else if (strcmp(what, "enter-row") == 0)
         page_enter(drawer_page(view));
     else if (strcmp(what, "table") == 0)
