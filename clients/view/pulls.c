@@ -5,6 +5,7 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/shares.h"
 #include "clients/view/picture/afar.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/reason.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/tint.h"
@@ -58,6 +59,7 @@ static void write_overlay(struct view *view, const char *file)
     } else {
         thick_print(view, f);
         tint_print(view, f);
+        lit_print(view, f);
     }
     fclose(f);
 }

@@ -54,6 +54,7 @@
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
@@ -262,7 +263,8 @@ static bool settled(const struct view *view)
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
            !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
-           !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
+           !lit_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
+           (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 

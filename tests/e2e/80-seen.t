@@ -81,4 +81,111 @@ like "the sentence has the functions of those who were waited for, and what each
     "^waited [0-9.]* ms for T:two: T:one b3 \(ring.c:[0-9]*\) $(charged b3) ms, c3 \(ring.c:[0-9]*\) $(charged c3) ms"
 like "since which event, and after which call" "$said" "; since $since at [0-9.]* .?s, when one made the other, in main \(ring.c:$(line MADE)\); "
 like "and where it waited" "$said" "; it waited in a3 \(ring.c:[0-9]*\)$"
+
+# ---- a function lights up the bars, by its share of the time ----
+cat >long.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+NI static void nap(int us)
+{
+    struct timespec t = {0, us * 1000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
+}
+static void common(void) { nap(500); }
+static void early(void) { common(); }
+static void late(void)
+{
+    nap(1500);
+    common();
+}
+static void touch(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+}
+static void *worker(void *a)
+{
+    pthread_setname_np(pthread_self(), a ? "b" : "a");
+    for (int i = 0; i < 150; i++) {
+        i < 75 ? early() : late();
+        touch();
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+}
+C
+poetcc -profile -g long.c -o long -pthread
+POET_OUTPUT=long.poet ./long
+until_true finished long.poet
+row_of() { # FUNCTION OPTION...: its row, of poet calls
+    name=$1
+    shift
+    poet calls long.poet --csv "$@" | tail -n +2 | grep -n "^\"*$name (" | head -n 1 | cut -d: -f1
+}
+cat >script <<E
+action start
+drawer calls
+overlay none
+row $(($(row_of early) - 1))
+table early
+overlay near
+action undo
+table undone
+overlay undone.over
+action redo
+table redone
+overlay redone.over
+row $(($(row_of late) - 1))
+action fit
+zoom 0.01 600 300
+zoom 0.1 600 300
+overlay order
+action time
+strips strips
+overlay time
+row $(($(row_of common) - 1))
+overlay common
+action calls-shape tree
+row $(($(row_of early --tree) - 1))
+overlay deep
+drawer none
+overlay closed
+quit
+E
+timeout 100 poet view long.poet --script script >log 2>&1
+like "a row is selected" "$(grep '^\*' early)" "early \(long.c"
+is "nothing is tinted before" "$(cat none)" ""
+check "then bars of threads are" grep -q '^lit [0-9]* [0-9.]* [0-9]* [0-9]*$' near
+is "undo takes it back" "$(cat undone.over)" ""
+is "and the row" "$(grep -c '^\*' undone)" 0
+is "redo has both again" "$(cat redone.over; cat redone)" "$(cat near; cat early)"
+check "far away they are, too" grep -q '^lit [0-9]* [0-9.]*$' order
+lasted() { # FILE: so many us, of all rows, from far away by time
+    perl -e 'open my $s, "<", "strips"; while (<$s>) { $span = $2 - $1 if /by time, (\d+) to (\d+)/ }
+        open my $f, "<", shift; while (<$f>) { $sum += $1 if /^lit \d+ ([0-9.]+)$/ }
+        printf "%d\n", $sum * $span / 1e3' "$1"
+}
+took() { # FUNCTION: so many us poet calls says that it took in all
+    poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{scope} // '') =~ /^$1 /"
+}
+near() { # NAME GOT WANTED: but for two per cent: pixels, and shares as bytes
+    difference=$((100 * ($2 - $3)))
+    if [ ${difference#-} -lt $((2 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
+}
+near "all tints are as long as the function took" "$(lasted time)" "$(took late)"
+near "those of one that several call, too" "$(lasted common)" "$(took common)"
+near "in a tree it is what it took below those that called it" "$(lasted deep)" "$(took early)"
+is "without the drawer there are none" "$(cat closed)" ""
+quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
+check "nothing was complained of" quiet
 done_testing
