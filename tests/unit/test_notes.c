@@ -42,7 +42,9 @@ static struct source source_of(char *run, uint64_t began_ns)
 
 static bool open_notes(struct notes *notes, const char *run, uint64_t began_ns, struct error *error)
 {
-    struct source source = source_of(run, began_ns);
+    char name[16];
+    snprintf(name, sizeof name, "%s", run);
+    struct source source = source_of(name, began_ns);
     return notes_open(notes, &source, error);
 }
 
