@@ -188,4 +188,66 @@ near "in a tree it is what it took below those that called it" "$(lasted deep)" 
 is "without the drawer there are none" "$(cat closed)" ""
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
 check "nothing was complained of" quiet
+
+# ---- what was never freed ----
+cat >leak.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+static sem_t s;
+static void *volatile kept;
+static void __attribute__((noinline)) keep(int bytes)
+{
+    kept = malloc(bytes);
+    kept = NULL;
+}
+static void *worker(void *a)
+{
+    sem_post(&s);
+    sem_post(&s); /* BEFORE */
+    usleep(50000); /* longer than a tick of the coarse clock that blocks are stamped by */
+    keep(1000);
+    usleep(50000);
+    sem_post(&s); /* AFTER */
+    keep(500);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sem_init(&s, 0, 0);
+    if (argc > 1)
+        free(malloc(10));
+    else
+        pthread_create(&t, NULL, worker, NULL), pthread_join(t, NULL);
+}
+C
+poetcc -trace -g leak.c -o leak -pthread
+poet record -m memory -o leak.poet ./leak 2>/dev/null
+poet record -m memory -o clean.poet ./leak clean 2>/dev/null
+until_true finished leak.poet
+until_true finished clean.poet
+leaks() { poet report $1 | sed -n '/^what was never freed$/{n;p}'; }
+like "a report says how much was never freed, and by which calls most" "$(leaks leak.poet)" \
+    "2 blocks, 1500 bytes; most of it: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
+like "or that nothing was left" "$(leaks clean.poet)" "nothing, of [1-9][0-9]* blocks that were taken"
+is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
+before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{scope} // "") =~ /^keep /')
+site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
+like "its row is of the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
+    "\"site\":\"[^\"]*:$(site BEFORE)\""
+cat >script <<E
+drawer memory
+row 0
+state leaked
+action undo
+state leaked
+quit
+E
+timeout 100 poet view leak.poet --script script >log 2>&1
+like "a click on it selects that" "$(sed -n 1p leaked)" " selected $before "
+like "undo takes it back" "$(sed -n 2p leaked)" " selected none "
+check "nothing was complained of" quiet
 done_testing
