@@ -137,6 +137,19 @@ static void play_entries(struct player *player, struct session *session, struct 
         player->trouble = error;
 }
 
+static void play_steps(struct player *player, struct session *session, struct chunk chunk)
+{
+    if (!session_did(session, chunk.data, chunk.size))
+        player->trouble = "steps that cannot be";
+}
+
+static void play_switches(struct player *player, struct session *session, struct chunk chunk)
+{
+    const char *error = NULL;
+    if (!session_switched(session, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -156,14 +169,12 @@ static void play_message(struct player *player, struct chunk chunk)
         play_sums(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_METERS)
         play_meters(player, session, chunk, stale);
-    else if (chunk.kind == CHUNK_STEPS && !session_did(session, chunk.data, chunk.size))
-        player->trouble = "steps that cannot be";
     else if (chunk.kind == CHUNK_STEPS)
-        return;
+        play_steps(player, session, chunk);
     else if (chunk.kind == CHUNK_ENTRIES)
         play_entries(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
-        player->trouble = session_switched(session, chunk.data, chunk.size, &error) ? NULL : error;
+        play_switches(player, session, chunk);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
