@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/file/replay.h"
 
+#include "server/file/passing.h"
 #include "server/file/saving.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
@@ -17,6 +18,7 @@ struct player {
     const char *trouble;    /* first thing that could not be read */
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
+    struct passed passed; /* until the state was read */
     uint64_t begin_ns, told_ns, chunks;
 };
 
@@ -76,6 +78,19 @@ static void hang_up(void *context, uint32_t number)
 
 static void play(void *context, struct chunk chunk);
 
+static void play_steps(void *context, struct chunk chunk)
+{
+    struct player *player = context;
+    if (!session_did(player->run, chunk.data, chunk.size))
+        player->trouble = "steps that cannot be";
+}
+
+static void play_passed(struct player *player)
+{
+    if (!passed_play(&player->passed, player->run, play_steps, player))
+        player->trouble = "steps that cannot be read";
+}
+
 static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
@@ -83,6 +98,8 @@ static void play_state(struct player *player, struct chunk chunk)
     if (!saving_read_state(player->run, chunk, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
+    } else {
+        play_passed(player);
     }
 }
 
@@ -137,12 +154,6 @@ static void play_entries(struct player *player, struct session *session, struct 
         player->trouble = error;
 }
 
-static void play_steps(struct player *player, struct session *session, struct chunk chunk)
-{
-    if (!session_did(session, chunk.data, chunk.size))
-        player->trouble = "steps that cannot be";
-}
-
 static void play_switches(struct player *player, struct session *session, struct chunk chunk)
 {
     const char *error = NULL;
@@ -170,7 +181,7 @@ static void play_message(struct player *player, struct chunk chunk)
     else if (chunk.kind == CHUNK_METERS)
         play_meters(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_STEPS)
-        play_steps(player, session, chunk);
+        play_steps(player, chunk);
     else if (chunk.kind == CHUNK_ENTRIES)
         play_entries(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
@@ -193,6 +204,10 @@ static void play(void *context, struct chunk chunk)
         break;
     case CHUNK_STATE:
         play_state(player, chunk);
+        break;
+    case CHUNK_PASSED:
+        if (!passed_note(&player->passed, chunk))
+            player->trouble = "facts that cannot be";
         break;
     case CHUNK_SESSION:
         if (!stale)
@@ -247,6 +262,7 @@ struct run *replay(const char *path, const char **why)
             player.run->unfinished = true;
         session_free(player.run->sessions[i]);
     }
+    free(player.passed.items);
     run_pack(player.run);
     player.run->connected = 0; /* nobody is, to a file */
     if (player.lost) {

@@ -1,5 +1,5 @@
 /* What a program's session is told beside its events, live and as a file keeps it: what was measured before a record
- * (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content; and then all tables are asked for.
+ * (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content; and then tables are asked for.
  *
  * An input: u8 which, u8 thread, u16 how long, and so many bytes. */
 #include "memory/memory.h"
@@ -16,6 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HEAD 4u
 #define MEASURED_MOST 4096u /* bytes of a payload */
+
+#define TABLES (sizeof tables / sizeof *tables)
 
 enum which {
     TELL_RECORD,
@@ -60,7 +62,7 @@ static void take(struct told *told, enum which which, uint32_t thread, const uin
         record(told, thread, data, size, which == TELL_PLAIN);
         break;
     case TELL_STEPS:
-        session_did(told->session, data, size);
+        session_did(told->run, data, size);
         break;
     case TELL_SUMS:
         session_sums(told->session, thread, data, size, &why);
@@ -97,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const tables[] = {"calls", "states", "source", "meters", "entries",
                                          "waits", "with",   "cases",  "run"};
+    size_t all = size;
     struct told told = told_begin();
     while (size >= HEAD) {
         size_t length = data[2] | (size_t)data[3] << 8;
@@ -108,8 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     told_end(&told);
     check(told.run);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        asks_table(told.run, tables[i]);
+    asks_table(told.run, tables[all % TABLES]); /* each takes its time */
+    asks_table(told.run, tables[all / TABLES % TABLES]);
     run_free(told.run);
     return 0;
 }
