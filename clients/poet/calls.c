@@ -8,6 +8,7 @@
 #include "clients/poet/pprof.h"
 #include "clients/poet/suggest.h"
 #include "clients/poet/tables.h"
+#include "clients/poet/threaded.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ enum {
     OPTION_CASES,
     OPTION_WITH,
     OPTION_BLOCKS,
+    OPTION_THREADS,
     OPTION_SUGGEST
 };
 
@@ -47,6 +49,7 @@ struct wanted {
     const char *what; /* the table */
     const char *with; /* a scope; NULL: none */
     struct table_option *place; /* where that is */
+    const char *over; /* a column that is wanted for each thread; NULL: none */
     const struct dialect *dialect; /* NULL: as a table */
 };
 
@@ -61,7 +64,7 @@ static const struct argp_option options[] = {
      "so many, else 100000",
      1},
     {"elapsed", OPTION_ELAPSED, NULL, 0,
-     "for how long any thread had each function open (likewise)", 1},
+     "for how long any thread had each function open (likewise; else between which bounds)", 1},
     {"cases", OPTION_CASES, NULL, 0,
      "which calls were sequential (S), which concurrent (C), by callers that had been called so: S-S, S-C, C-S, "
      "C-C (likewise)",
@@ -72,6 +75,9 @@ static const struct argp_option options[] = {
     {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
      "the stretches of a function between the calls that it makes: their lines, how often each was "
      "come to, and what it took; by the path of calls that led to it, or (--by function) by none",
+     1},
+    {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
+     "each function over all threads: a column for each, of self or another one (calls, total, cpu)",
      1},
     {"suggest", OPTION_SUGGEST, NULL, 0,
      "the functions that are better not measured, as a list for poetcc -profile -ignore=@FILE (with -o "
@@ -124,6 +130,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_BLOCKS:
         w->with = value;
         w->what = "blocks";
+        return 0;
+    case OPTION_THREADS:
+        w->over = value ? value : "self";
         return 0;
     case OPTION_CASES:
         w->what = "cases";
@@ -275,6 +284,13 @@ static int run_entered(struct wanted *w, int argc, char **argv, int first)
     return status;
 }
 
+static int make_threaded(const struct tables *tables, struct subject *subject,
+                         struct shown_table *t)
+{
+    const struct wanted *w = (const struct wanted *)(const void *)tables;
+    return threaded_make(tables, w->over, subject, t);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .what = "calls"};
@@ -285,7 +301,8 @@ static int run(const struct command *command, int argc, char **argv)
         return run_dialect(&w, argc, argv, first);
     if (strcmp(w.what, "calls") != 0)
         return run_entered(&w, argc, argv, first);
-    struct tables_section section = {.what = "calls", .options = w.options};
+    struct tables_section section = {
+        .what = "calls", .options = w.options, .make = w.over ? make_threaded : NULL};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 

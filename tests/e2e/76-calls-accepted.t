@@ -84,9 +84,55 @@ for meters in calls calls=every; do
         "$(poet calls blocks.poet --json | rows scope self_ns | awk '$1 == "A" { print $2 }')"
 done
 is 'whatever path leads to it' "$(poet calls blocks.poet --blocks D --by function --json | rows times lines)" "2 10-end"
-is 'in words' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:21), after blocks.c:24 *24-26 *B (blocks.c:11) *main (blocks.c:[0-9]*) *1 ')" 1
+is 'in words' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:22), after blocks.c:24 *24-26 *B (blocks.c:12) *main (blocks.c:29) *1 ')" 1
 is 'no such function' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no function of that name was called')" 1
 is 'of a part of the run there are none' "$(poet calls blocks.poet --blocks A --from 1ms >/dev/null 2>&1; echo $?)" 2
 METERS=calls=counts measured counts.poet ./blocks >/dev/null
 is 'counted alone: how often, and no times' "$(poet calls counts.poet --blocks A --json | rows lines times self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
+
+# ---- over threads ----
+cat >threads.c <<'C'
+#include <pthread.h>
+static pthread_barrier_t b;
+volatile long sink;
+__attribute__((noinline)) void f(void) { for (int i = 0; i < 100; i++) sink++; }
+__attribute__((noinline)) void g(void) { f(); }
+void *body(void *p)
+{
+    pthread_barrier_wait(&b);
+    for (long i = 0; i < (long)p; i++) g();
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&b, 0, 3);
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, body, (void *)(1000 * (i + 1)));
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    f();
+    return 0;
+}
+C
+poetcc -profile -g -O1 threads.c -o threads
+METERS=calls=every measured every.poet ./threads
+measured threads.poet ./threads
+is 'one function over all threads' "$(poet calls threads.poet --threads=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
+    for (i = 3; i <= NF; i++) if ($i) print "  " $i }' | sed 's/ (.*)//' | sort | xargs)" "1 1000 1000 2000 2000 3000 3000 f 6001 g 6000"
+poet calls threads.poet --threads --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
+    $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{scope}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
+is 'its columns add up to the whole' "$(cat wrong)" ''
+is 'of what is no sum there are none' "$(poet calls threads.poet --threads=mean 2>&1 | grep -c 'that is no sum')" 1
+is 'by processor: what is needed is said' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which processor a thread ran')" 1
+poet calls threads.poet --elapsed --json >bounds.json
+is 'elapsed time without calls=every lies between bounds' "$(rows scope calls elapsed_least_ns elapsed_most_ns thread_ns <bounds.json |
+    awk '$3 <= 0 || $3 > $4 || $4 > $5 { print }')" ''
+is 'of one thread alone they are the same' "$(rows scope elapsed_least_ns elapsed_most_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
+is 'the bounds are not called exact' "$(head -n 1 bounds.json | perl -MJSON::PP -ne 'print join " ", map { $_->{name} . ($_->{exact} ? "" : "?") }
+    @{decode_json($_)->{columns}}')" 'scope calls elapsed_least_ns? elapsed_most_ns? thread_ns thread_count'
+is 'what is known exactly lies between the bounds of the sums of that run' "$(
+    poet calls every.poet --json --by thread | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next if !$o->{depth};
+        my $s = $r->{scope}; $s = $s->{name} if ref $s; $s =~ s/ \(.*//; $t = $r->{total_ns} // 0; $all{$s} += $t; $one{$s} = $t if $t > ($one{$s} // 0);
+        END { print "$_ $one{$_} $all{$_}\n" for keys %one }' >sums
+    poet calls every.poet --elapsed --json | rows scope elapsed_ns | awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
+        $1 in least && ($2 < least[$1] - 20000 || $2 > most[$1] + 20000) { print $0, least[$1], most[$1] }' sums -)" ''
 done_testing
