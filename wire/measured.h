@@ -15,6 +15,8 @@
 
 #define MEASURED_CPU 1u /* cpu_ns is told */
 #define MEASURED_STEPS 2u /* so are steps */
+#define MEASURED_CPU_ANEW                                                                          \
+    4u /* which counts from this record on: how long it ran before is not known */
 #define MEASURED_AT_ONCE 256u /* steps of one record */
 #define MEASURED_REST UINT32_MAX /* as a step: in all that found no room */
 
@@ -22,7 +24,7 @@ struct measured_head {
     uint32_t context; /* of the record; 0: the thread itself */
     uint16_t what; /* MEASURED_ */
     uint16_t count; /* of steps */
-    uint64_t cpu_ns; /* processor time of the thread, since it began */
+    uint64_t cpu_ns; /* processor time of the thread, or task, since it began */
 };
 static_assert(sizeof(struct measured_head) == 16, "the head is 16 bytes");
 

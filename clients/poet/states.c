@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
      "each thread's states one after the other: from when, how long, where in the code it began; "
      "of one thread with --lines",
      1},
-    {"source", OPTION_SOURCE, "order|samples", 0,
+    {"source", OPTION_SOURCE, "order|samples|clock|switches", 0,
      "tell what is between waits by no better source than this: the order alone, or samples of "
      "processor time",
      1},
@@ -47,9 +47,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         w->preset = "spells";
         return 0;
     case OPTION_SOURCE:
-        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0) {
-            command_usage(w->tables.command, "--source: \"%s\" is neither order nor samples",
-                          value);
+        if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0 &&
+            strcmp(value, "clock") != 0 && strcmp(value, "switches") != 0) {
+            command_usage(w->tables.command,
+                          "--source: \"%s\" is none of order, samples, clock, switches", value);
             return EINVAL;
         }
         w->source[0] = (struct table_option){w->key, value};

@@ -6,6 +6,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/cpuclock.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/limits.h"
@@ -130,10 +131,14 @@ void poet_become(poet_line_t task)
     struct thread *t = own ? atomic_load(&own->thread) : NULL;
     struct thread *from = thread_mine, *to = t ? t : thread_base;
     if (from != to) {
-        if (from)
+        if (from) {
             region_away(from);
-        if (to)
+            cpuclock_away(from);
+        }
+        if (to) {
             region_back(to);
+            cpuclock_back(to);
+        }
         if (!from != !to)
             atomic_fetch_add(&threads_running, to ? 1 : UINT32_MAX);
     }

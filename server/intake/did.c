@@ -1,6 +1,7 @@
 /* What a thread did between its events, as its records tell it, and as it was kept of them. */
 #include "server/intake/announce.h"
 #include "server/run/did.h"
+#include "server/run/processors.h"
 #include "server/store/chunk.h"
 #include "wire/region.h"
 #include "wire/slot.h"
@@ -19,6 +20,19 @@ static bool believable(const struct measured_head *head, const struct measured_s
     return true;
 }
 
+/* Its clock, and the steps; false: there is nothing to keep. */
+static bool take(struct run *run, uint32_t own, struct ref at, int64_t time_ns,
+                 struct measured_head *head, const struct measured_step *steps)
+{
+    if (head->what & MEASURED_CPU)
+        processors_clocked(run, own, time_ns, head->cpu_ns, head->what & MEASURED_CPU_ANEW);
+    if (head->what & MEASURED_STEPS && did_add(run, own, at, time_ns, head, steps))
+        return true;
+    head->count = 0; /* (of steps there was no room for) */
+    head->what &= (uint16_t)~MEASURED_STEPS;
+    return head->what & MEASURED_CPU;
+}
+
 /* The fact: u32 own line of the thread, u32 line, u64 number and i64 time ns of the event, then as with the record.
  * Where it cannot be, or there is no room, it is that what the thread does is not known from there on. */
 void session_measured(struct session *session, uint32_t thread, const struct slot *slot,
@@ -29,10 +43,10 @@ void session_measured(struct session *session, uint32_t thread, const struct slo
     struct out fact = {0};
     uint32_t own = session_line(session, thread);
     int64_t time_ns = (int64_t)(slot->time_ns - session->run->start_ns);
-    head.what &= MEASURED_CPU | MEASURED_STEPS;
+    head.what &= MEASURED_CPU | MEASURED_CPU_ANEW | MEASURED_STEPS;
     if (!believable(&head, steps))
         head = (struct measured_head){.what = MEASURED_STEPS};
-    if (!own || !did_add(session->run, own, at, time_ns, &head, steps))
+    if (!own || !take(session->run, own, at, time_ns, &head, steps))
         return;
     put_u32(&fact, own);
     put_u32(&fact, at.line);
@@ -65,6 +79,6 @@ bool session_did(struct run *run, const uint8_t *body, size_t size)
     memcpy(steps, body + FACT_BYTES + sizeof head, head.count * sizeof *steps);
     if (!own || own > LIMIT_LINES || !believable(&head, steps))
         return false;
-    did_add(run, own, (struct ref){line, number}, time_ns, &head, steps);
+    take(run, own, (struct ref){line, number}, time_ns, &head, steps);
     return true;
 }

@@ -9,9 +9,16 @@
 #define LATE_SLICES 12u /* what comes late is looked for in so many, */
 #define DENSE 64u       /* but in few where they have more intervals than this */
 #define SAMPLES_MOST ((size_t)1 << 14)  /* of a thread; then every other one goes */
+#define CLOCKS_MOST ((size_t)1 << 18)   /* likewise */
 
 struct sample {
     int64_t at_ns, ran_ns, ready_ns;
+    bool anew; /* nothing is known of what was before it */
+};
+
+struct samples {
+    struct sample *items;
+    size_t count, room;
 };
 
 struct thread {
@@ -20,8 +27,8 @@ struct thread {
         uint8_t what; /* an enum switched */
     } *turns;
     size_t turn_count, turn_room;
-    struct sample *samples;
-    size_t sample_count, sample_room;
+    struct samples samples;
+    struct samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
 };
 
@@ -38,7 +45,8 @@ static void free_thread(void *value)
 {
     struct thread *t = value;
     free(t->turns);
-    free(t->samples);
+    free(t->samples.items);
+    free(t->clocks.items);
     free(t);
 }
 
@@ -94,46 +102,69 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, int6
     spans->turns++;
 }
 
-static void thin(struct thread *t)
+static void thin(struct samples *s)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < t->sample_count; i++)
-        if (i % 2 == 0 || i + 1 == t->sample_count)
-            t->samples[kept++] = t->samples[i];
-    t->sample_count = kept;
+    for (size_t i = 0; i < s->count; i++)
+        if (i % 2 == 0 || i + 1 == s->count || s->items[i].anew)
+            s->items[kept++] = s->items[i];
+    s->count = kept;
+}
+
+/* NULL: it is too early. */
+static struct sample *sample_of(struct samples *s, int64_t at_ns, size_t most_items)
+{
+    if (s->count >= most_items)
+        thin(s);
+    struct sample *last = s->count ? &s->items[s->count - 1] : NULL;
+    if (last && at_ns <= last->at_ns)
+        return at_ns < last->at_ns ? NULL : last;
+    struct sample next = {at_ns, last ? last->ran_ns : 0, last ? last->ready_ns : 0, false};
+    s->items = grow(s->items, &s->room, s->count + 1, sizeof *s->items);
+    s->items[s->count] = next;
+    return &s->items[s->count++];
 }
 
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last)
 {
     struct thread *t = made_thread(spans, line);
+    struct samples *all = &t->samples;
     if (ns > INT64_MAX || (t->ended && !last))
         return; /* it is there until somebody has waited for it */
-    while (last && t->sample_count && t->samples[t->sample_count - 1].at_ns > at_ns)
-        t->sample_count--; /* one that was taken meanwhile was told first */
+    while (last && all->count && all->items[all->count - 1].at_ns > at_ns)
+        all->count--; /* one that was taken meanwhile was told first */
     t->ended |= last;
-    if (t->sample_count == SAMPLES_MOST)
-        thin(t);
-    struct sample *s = t->sample_count ? &t->samples[t->sample_count - 1] : NULL;
-    if (s && at_ns < s->at_ns)
+    struct sample *s = sample_of(all, at_ns, SAMPLES_MOST);
+    if (!s)
         return;
-    if (!s || at_ns > s->at_ns) {
-        struct sample next = {at_ns, s ? s->ran_ns : 0, s ? s->ready_ns : 0};
-        t->samples = grow(t->samples, &t->sample_room, t->sample_count + 1, sizeof *t->samples);
-        s = &t->samples[t->sample_count++];
-        *s = next;
-    }
     int64_t *stood = delay ? &s->ready_ns : &s->ran_ns;
     *stood = most(*stood, (int64_t)ns);
+}
+
+void spans_clocked(struct spans *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew)
+{
+    struct sample *s = ran_ns <= INT64_MAX
+                           ? sample_of(&made_thread(spans, line)->clocks, at_ns, CLOCKS_MOST)
+                           : NULL;
+    if (!s)
+        return;
+    s->ran_ns = anew ? (int64_t)ran_ns : most(s->ran_ns, (int64_t)ran_ns);
+    s->anew = anew;
 }
 
 /* ---- looking ---- */
 
 static enum spans_source source_of(const struct thread *t, enum spans_source most)
 {
-    if (t && t->turn_count && (most == SPANS_ORDER || most == SPANS_SWITCHES))
+    most = most == SPANS_ORDER ? SPANS_SWITCHES : most;
+    if (!t)
+        return SPANS_ORDER;
+    if (t->turn_count && most >= SPANS_SWITCHES)
         return SPANS_SWITCHES;
-    return t && t->sample_count ? SPANS_SAMPLES : SPANS_ORDER;
+    if (t->clocks.count && most >= SPANS_CLOCK)
+        return SPANS_CLOCK;
+    return t->samples.count ? SPANS_SAMPLES : SPANS_ORDER;
 }
 
 enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most)
@@ -145,10 +176,10 @@ int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, i
 {
     const struct thread *t = thread_of(spans, line);
     int64_t apart = 0;
-    for (size_t i = 1; t && i < t->sample_count; i++)
-        if (t->samples[i].at_ns > from_ns && t->samples[i - 1].at_ns < to_ns &&
-            t->samples[i].ran_ns > t->samples[i - 1].ran_ns)
-            apart = most(apart, t->samples[i].at_ns - t->samples[i - 1].at_ns);
+    const struct sample *s = t ? t->samples.items : NULL;
+    for (size_t i = 1; t && i < t->samples.count; i++)
+        if (s[i].at_ns > from_ns && s[i - 1].at_ns < to_ns && s[i].ran_ns > s[i - 1].ran_ns)
+            apart = most(apart, s[i].at_ns - s[i - 1].at_ns);
     return apart;
 }
 
@@ -162,8 +193,10 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line)
     switch (spans_best(spans, line, SPANS_ORDER)) {
     case SPANS_SWITCHES:
         return t->turns[t->turn_count - 1].at_ns;
+    case SPANS_CLOCK:
+        return t->clocks.items[t->clocks.count - 1].at_ns;
     case SPANS_SAMPLES:
-        return t->ended ? INT64_MAX : t->samples[t->sample_count - 1].at_ns;
+        return t->ended ? INT64_MAX : t->samples.items[t->samples.count - 1].at_ns;
     default:
         return INT64_MAX;
     }
@@ -222,18 +255,38 @@ static void visit_turns(const struct thread *t, struct spans_walk *walk, int64_t
 /* ---- samples ---- */
 
 /* Index of the first sample after a time; the count, if there is none. */
-static size_t sample_after(const struct thread *t, int64_t at_ns)
+static size_t sample_after(const struct samples *s, int64_t at_ns)
 {
-    size_t low = 0, high = t->sample_count;
+    size_t low = 0, high = s->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (t->samples[middle].at_ns <= at_ns)
+        if (s->items[middle].at_ns <= at_ns)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
 }
+
+/* How long it had been ready; between two samples as if it had been evenly. */
+static int64_t ready_by(const struct samples *s, int64_t at_ns)
+{
+    size_t next = sample_after(s, at_ns);
+    if (!s->count || next == s->count)
+        return s->count ? s->items[s->count - 1].ready_ns : 0;
+    struct sample to = s->items[next], from = next ? s->items[next - 1] : to;
+    if (!next)
+        return 0;
+    double share = (double)(at_ns - from.at_ns) / (double)(to.at_ns - from.at_ns);
+    return from.ready_ns + (int64_t)(share * (double)(to.ready_ns - from.ready_ns));
+}
+
+/* What is looked at: the samples of a thread, or its clock. */
+struct sampled {
+    const struct thread *t;
+    const struct samples *samples;
+    const struct course_of *course;
+};
 
 /* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit is over. */
 struct had {
@@ -245,20 +298,31 @@ static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
     return most(0, least(b, d) - most(a, c));
 }
 
-/* The slice that ends with a sample, 0: since its begin. */
-static struct had had(const struct thread *t, const struct course_of *c, size_t index)
+/* What the samples say of the slice that ends with one. */
+static void stood(const struct sampled *of, size_t index, struct had *h)
 {
-    struct had h = {.from_ns = index ? t->samples[index - 1].at_ns : c->start_ns,
-                    .to_ns = t->samples[index].at_ns};
-    int64_t ran = t->samples[index].ran_ns - (index ? t->samples[index - 1].ran_ns : 0);
-    int64_t ready = t->samples[index].ready_ns - (index ? t->samples[index - 1].ready_ns : 0);
+    const struct sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
+    h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
+    h->ready_ns = of->samples == &of->t->clocks
+                      ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
+                      : to->ready_ns - (from ? from->ready_ns : 0);
+}
+
+/* The slice that ends with a sample, 0: since its begin. */
+static struct had had(const struct sampled *of, size_t index)
+{
+    const struct course_of *c = of->course;
+    const struct sample *to = &of->samples->items[index];
+    struct had h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
+    int64_t latency = 0;
     for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
          i++) {
         int64_t part = common(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
         h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
-        ready -= c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
+        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
     }
-    ready = most(ready, 0);
+    stood(of, index, &h);
+    int64_t ran = to->anew ? h.active_ns : h.ran_ns, ready = most(h.ready_ns - latency, 0);
     h.ran_ns = least(ran, h.active_ns);
     h.ready_ns = least(ready, h.active_ns - h.ran_ns);
     h.ran_over_ns = ran - h.ran_ns;
@@ -279,17 +343,26 @@ static void take_over(struct had *h, int64_t *ran_over_ns, int64_t *ready_over_n
     *ready_over_ns += h->ready_over_ns - more;
 }
 
-static struct spans_slice slice_at(const struct thread *t, const struct course_of *c, size_t index)
+/* A clock at events is not late: it is read by the thread itself. */
+static size_t late_slices(const struct sampled *of, size_t index)
+{
+    const struct course_of *c = of->course;
+    const struct sample *s = of->samples->items;
+    size_t first = intervals_at(c, index ? s[index - 1].at_ns : c->start_ns);
+    if (of->samples == &of->t->clocks)
+        return 1;
+    bool dense = first + DENSE < c->count && c->items[first + DENSE].to_ns < s[index].at_ns;
+    return dense ? 2 : LATE_SLICES;
+}
+
+static struct spans_slice slice_at(const struct sampled *of, size_t index)
 {
     int64_t ran_over_ns = 0, ready_over_ns = 0;
     struct had h = {0};
-    size_t first = intervals_at(c, index ? t->samples[index - 1].at_ns : c->start_ns);
-    bool dense =
-        first + DENSE < c->count && c->items[first + DENSE].to_ns < t->samples[index].at_ns;
-    size_t late = dense ? 2 : LATE_SLICES;
-    size_t i = t->sample_count - index < late ? t->sample_count : index + late;
+    size_t late = late_slices(of, index), count = of->samples->count;
+    size_t i = count - index < late ? count : index + late;
     while (i-- > index) {
-        h = had(t, c, i);
+        h = had(of, i);
         take_over(&h, &ran_over_ns, &ready_over_ns);
     }
     return (struct spans_slice){.index = index,
@@ -310,14 +383,13 @@ static int64_t active(const struct course_of *c, int64_t from_ns, int64_t to_ns)
     return all;
 }
 
-static void look_at(const struct thread *t, const struct course_of *c, struct spans_walk *walk,
-                    size_t index, int64_t at_ns)
+static void look_at(const struct sampled *of, struct spans_walk *walk, size_t index, int64_t at_ns)
 {
     struct spans_slice *s = &walk->slice;
     if (!walk->has || s->index != index || s->at_ns > at_ns)
-        *s = slice_at(t, c, index);
+        *s = slice_at(of, index);
     walk->has = true;
-    s->passed_ns += active(c, s->at_ns, at_ns);
+    s->passed_ns += active(of->course, s->at_ns, at_ns);
     s->at_ns = at_ns;
 }
 
@@ -335,19 +407,41 @@ static void visit_part(struct spans_slice *s, int64_t to_ns, struct visitor v)
     }
 }
 
-static void visit_samples(const struct thread *t, const struct course_of *c,
-                          struct spans_walk *walk, int64_t from_ns, int64_t to_ns, struct visitor v)
+static void visit_samples(const struct sampled *of, struct spans_walk *walk, int64_t from_ns,
+                          int64_t to_ns, struct visitor v)
 {
     bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
-    size_t index = same ? walk->slice.index : sample_after(t, from_ns);
-    for (; index < t->sample_count && from_ns < to_ns; index++) {
-        int64_t until = least(t->samples[index].at_ns, to_ns);
-        look_at(t, c, walk, index, from_ns);
+    size_t index = same ? walk->slice.index : sample_after(of->samples, from_ns);
+    for (; index < of->samples->count && from_ns < to_ns; index++) {
+        int64_t until = least(of->samples->items[index].at_ns, to_ns);
+        look_at(of, walk, index, from_ns);
         visit_part(&walk->slice, until, v);
         from_ns = until;
     }
     if (from_ns < to_ns) /* what comes after the last one is not known yet */
         v.visit(v.context, SPAN_RUNNING, from_ns, to_ns);
+}
+
+bool spans_delays(const struct spans *spans, uint32_t line)
+{
+    const struct thread *t = thread_of(spans, line);
+    return t && t->samples.count;
+}
+
+int64_t spans_astray(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+                     int64_t to_ns)
+{
+    const struct thread *t = thread_of(spans, c->thread);
+    int64_t astray = 0;
+    if (!t)
+        return 0;
+    struct sampled of = {t, &t->clocks, c};
+    for (size_t i = sample_after(of.samples, from_ns);
+         i < of.samples->count && (!i || of.samples->items[i - 1].at_ns < to_ns); i++) {
+        struct had h = had(&of, i);
+        astray = most(astray, least(h.ran_ns, h.active_ns - h.ran_ns));
+    }
+    return astray;
 }
 
 /* ---- either ---- */
@@ -363,8 +457,11 @@ void spans_visit(const struct spans *spans, const struct course_of *course, stru
     case SPANS_SWITCHES:
         visit_turns(t, walk, from_ns, to_ns, v);
         break;
+    case SPANS_CLOCK:
+        visit_samples(&(struct sampled){t, &t->clocks, course}, walk, from_ns, to_ns, v);
+        break;
     case SPANS_SAMPLES:
-        visit_samples(t, course, walk, from_ns, to_ns, v);
+        visit_samples(&(struct sampled){t, &t->samples, course}, walk, from_ns, to_ns, v);
         break;
     default:
         visit(context, SPAN_RUNNING, from_ns, to_ns);
@@ -385,6 +482,8 @@ struct span_sums spans_of(const struct spans *spans, const struct course_of *c, 
     struct spans_walk walk = {0};
     if (sums.source == SPANS_SAMPLES)
         sums.error_ns = spans_apart(spans, c->thread, from_ns, to_ns);
+    if (sums.source == SPANS_CLOCK)
+        sums.error_ns = spans_astray(spans, c, from_ns, to_ns);
     for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
         int64_t from = most(interval_begin(c, i), from_ns), to = least(c->items[i].to_ns, to_ns);
         if (to <= from)

@@ -4,6 +4,10 @@
  * There are several sources of it, and of each thread the best one counts:
  * - switches: the kernel said when the thread went on a processor and off it, and whether that was taken from it.  Exact;
  *   only the time from where the system let it go on to where it went on is not told apart, and is in system;
+ * - the processor clock at events: how long it had had a processor at some of its events, more than 4 us after the one
+ *   before.  How long it ran between two of them is exact; it is told as if it had run first, which is right where events
+ *   are dense: what it did without a processor lies in the last gap.  What of the rest it was ready is shared out as the
+ *   samples have it; without any, all of that is in system;
  * - samples: how long it had had a processor, and wanted one in vain, at some times.  What happened between two of them is
  *   known by its length alone: it is told as if it had run first, then been ready, then in the system.  So each border may
  *   be off by the time between two samples, and sums over a range by as much at each end of it;
@@ -18,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum spans_source { SPANS_ORDER, SPANS_SAMPLES, SPANS_SWITCHES, SPANS_SOURCES };
+enum spans_source { SPANS_ORDER, SPANS_SAMPLES, SPANS_CLOCK, SPANS_SWITCHES, SPANS_SOURCES };
 
 enum span_is {
     SPAN_RUNNING, /* on a processor; of the order alone: at most */
@@ -46,6 +50,8 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, int6
 /* By then it had had a processor for so long, or (delay) wanted one in vain.  last: it has ended, and says so itself. */
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);
+/* Its own clock at one of its events.  anew: how long it ran before that is not known. */
+void spans_clocked(struct spans *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
 void spans_lost(struct spans *spans, uint64_t switches); /* so many were not told */
 void spans_refused(struct spans *spans, const char *why); /* there are no switches; a copy */
 
@@ -55,6 +61,10 @@ void spans_refused(struct spans *spans, const char *why); /* there are no switch
 enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most);
 /* The longest time between two samples of it that has something in common with a range; 0: it has none. */
 int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns);
+/* By its clock at events: how much of what it ran, or did not, between two of them may be told at a wrong time, at most. */
+int64_t spans_astray(const struct spans *spans, const struct course_of *course, int64_t from_ns,
+                     int64_t to_ns);
+bool spans_delays(const struct spans *spans, uint32_t line); /* are there samples of it, too? */
 uint64_t spans_lost_count(const struct spans *spans);
 const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */

@@ -15,6 +15,11 @@ void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns,
     spans_stood(spans_in(run), line, delay, at_ns, ns, last);
 }
 
+void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew)
+{
+    spans_clocked(spans_in(run), line, at_ns, ran_ns, anew);
+}
+
 void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns)
 {
     if (what < SWITCHED_KINDS)

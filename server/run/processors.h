@@ -7,6 +7,7 @@
 /* A thread's line, ns of the run; `what` an enum switched. */
 void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                       bool last);
+void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
 void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns);
 void processors_lost(struct run *run, uint64_t switches);
 /* Nobody tells of switches; the words are copied. */

@@ -187,9 +187,71 @@ static void parts_are_the_whole(void **context)
     }
 }
 
+/* Ran to 10 (of 9 ms: 8), 30 to 40 (10: 4), 40 to 50 (10: all); of the 7 that it did not, samples know of 2 as ready. */
+static void clock_it(struct spans *spans)
+{
+    spans_clocked(spans, T, 10 * MS, 8 * MS, false);
+    spans_clocked(spans, T, 40 * MS, 12 * MS, false);
+    spans_clocked(spans, T, 39 * MS, 99 * MS, false); /* too early: left out */
+    spans_clocked(spans, T, 50 * MS, 22 * MS, false);
+}
+
+static void a_clock_has_its_sums(void **state)
+{
+    struct life l = life_new();
+    (void)state;
+    clock_it(l.spans);
+    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_CLOCK);
+    assert_int_equal(spans_best(l.spans, T, SPANS_SAMPLES), SPANS_ORDER);
+    assert_false(spans_delays(l.spans, T));
+    struct span_sums of = spans_of(l.spans, l.course, 1 * MS, 50 * MS);
+    assert_int_equal(of.running_ns, 22 * MS);
+    assert_int_equal(of.system_ns, 7 * MS);
+    assert_int_equal(of.error_ns, 4 * MS); /* of 30 to 40: 4 that it ran, or 6 that it did not */
+    /* It is told as if it had run first. */
+    assert_int_equal(spans_of(l.spans, l.course, 1 * MS, 9 * MS).running_ns, 8 * MS);
+    assert_int_equal(spans_of(l.spans, l.course, 9 * MS, 10 * MS).running_ns, 0);
+    life_free(&l);
+}
+
+/* The samples' sums of being ready are shared out; switches are better than either. */
+static void what_samples_know_is_shared_out(void **state)
+{
+    struct life l = life_new();
+    (void)state;
+    clock_it(l.spans);
+    spans_stood(l.spans, T, true, 39 * MS, 5 * MS, false); /* of the wait: 5 */
+    spans_stood(l.spans, T, true, 41 * MS, 7 * MS, false);
+    assert_true(spans_delays(l.spans, T));
+    struct span_sums of = spans_of(l.spans, l.course, 30 * MS, 40 * MS);
+    assert_int_equal(of.running_ns + of.ready_ns + of.system_ns, 10 * MS);
+    assert_int_equal(of.running_ns, 4 * MS);
+    assert_int_equal(of.ready_ns, 1 * MS);
+    spans_switched(l.spans, T, SWITCHED_ON, 1 * MS);
+    assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_SWITCHES);
+    assert_int_equal(spans_best(l.spans, T, SPANS_CLOCK), SPANS_CLOCK);
+    life_free(&l);
+}
+
+/* What it ran before its clock was read the first time is not known: by the order, all. */
+static void what_was_before_the_clock_is_not_known(void **state)
+{
+    struct life l = life_new();
+    (void)state;
+    spans_clocked(l.spans, T, 40 * MS, 5 * MS, true);
+    spans_clocked(l.spans, T, 50 * MS, 8 * MS, false);
+    struct span_sums of = spans_of(l.spans, l.course, 1 * MS, 50 * MS);
+    assert_int_equal(of.running_ns, (9 + 10 + 3) * MS);
+    assert_int_equal(of.system_ns, 7 * MS);
+    life_free(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_has_its_sums),
+        cmocka_unit_test(what_samples_know_is_shared_out),
+        cmocka_unit_test(what_was_before_the_clock_is_not_known),
         cmocka_unit_test(switches_cut_what_the_order_calls_running),
         cmocka_unit_test(what_is_lost_runs),
         cmocka_unit_test(samples_have_their_sums),

@@ -244,7 +244,7 @@ bool life_renew(struct thread *t)
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
-    t->head = t->tail = t->look_at = t->last_head = 0;
+    t->head = t->tail = t->look_at = t->last_head = t->clock_gap = 0;
     t->last = (struct ref){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;

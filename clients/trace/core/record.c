@@ -13,6 +13,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/measure/cpuclock.h"
 #include "clients/trace/measure/did.h"
 #include "clients/trace/measure/region.h"
 #include "wire/event.h"
@@ -38,6 +39,8 @@ static void look(struct thread *t, uint64_t now)
 {
     t->look_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
     int saved = errno;
+    uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+    cpuclock_want(t, (wanted & WANTED_STATES) != 0);
     server_look();
     lost_pass_on(t);
     unseen_pass_on();
@@ -87,15 +90,33 @@ static inline void bear_context(const struct thread *t, struct slot *slot)
         slot->flags &= (uint16_t)~SLOT_CONTEXT;
 }
 
-/* What it did since the last one goes with it. */
-static uint32_t size_of_did(const struct thread *t, uint32_t payload_bytes)
+/* What was measured since the last record, which goes with this one. */
+struct told {
+    uint32_t bytes;
+    bool did; /* steps are among it */
+    struct measured_head clock;
+};
+
+static inline uint32_t size_of_did(const struct thread *t)
 {
     struct measured *m = t->measured;
     if (LIKELY(!m || !m->did))
         return 0;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
-    uint32_t size = did_size(m, wanted & (WANTED_REAL | WANTED_CPU));
-    return payload_bytes <= LIMIT_PAYLOAD_BYTES - size ? size : 0;
+    return did_size(m, wanted & (WANTED_REAL | WANTED_CPU));
+}
+
+static inline struct told measured_now(struct thread *t, uint32_t payload_bytes)
+{
+    struct told told = {.bytes = size_of_did(t)};
+    told.did = told.bytes;
+    if (!LIKELY(!t->clock_gap) && cpuclock_due(t, stamp(t))) {
+        told.clock = cpuclock_now(t);
+        told.bytes = told.did ? told.bytes : (uint32_t)sizeof told.clock;
+    }
+    if (payload_bytes > LIMIT_PAYLOAD_BYTES - told.bytes)
+        told = (struct told){0};
+    return told;
 }
 
 static struct slot *slot_at(void *t, uint64_t i)
@@ -103,12 +124,20 @@ static struct slot *slot_at(void *t, uint64_t i)
     return slots_at(t, ((struct thread *)t)->head + i);
 }
 
-static void put_did(struct thread *t, uint32_t size, uint64_t now)
+static void put_measured(struct thread *t, const struct told *told, uint64_t now)
 {
-    if (size)
-        did_write(t->measured, size, region_here(t), now, slot_at, t);
+    struct measured_head *head = (void *)slot_at(t, 1);
+    if (told->did)
+        did_write(t->measured, told->bytes, region_here(t), now, slot_at, t);
     else if (t->measured && t->measured->did)
         did_skip(t->measured, now);
+    if (!told->clock.what)
+        return;
+    if (!told->did)
+        *head = told->clock;
+    head->what |= told->clock.what;
+    head->cpu_ns = told->clock.cpu_ns;
+    t->cpu_anew = false;
 }
 
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
@@ -125,7 +154,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         tell_untold(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_meet(t, r->site);
-    uint32_t did = size_of_did(t, r->payload_bytes), bytes = did + r->payload_bytes;
+    struct told told = measured_now(t, r->payload_bytes);
+    uint32_t bytes = told.bytes + r->payload_bytes;
     uint64_t slots = 1 + slot_follow(bytes);
     bool room = LIKELY(slots_fit(t, slots)) || slots_wait(t, slots);
     if (!room &&
@@ -144,22 +174,23 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint64_t now = stamp(t);
     if (LIKELY(room)) {
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : take_doubt(t);
-        *slots_at(t, t->head) = (struct slot){.shape = r->shape,
-                                              .flags = r->flags | doubt | (did ? SLOT_MEASURED : 0),
-                                              .payload_bytes = bytes,
-                                              .time_ns = now,
-                                              .site = r->site,
-                                              .line_a = line_a,
-                                              .line_b = line_b,
-                                              .number_a = a,
-                                              .number_b = b,
-                                              .about = r->about,
-                                              .count = r->count,
-                                              .key = r->key};
+        *slots_at(t, t->head) =
+            (struct slot){.shape = r->shape,
+                          .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
+                          .payload_bytes = bytes,
+                          .time_ns = now,
+                          .site = r->site,
+                          .line_a = line_a,
+                          .line_b = line_b,
+                          .number_a = a,
+                          .number_b = b,
+                          .about = r->about,
+                          .count = r->count,
+                          .key = r->key};
         bear_context(t, slots_at(t, t->head));
-        put_did(t, did, now);
+        put_measured(t, &told, now);
         if (r->payload_bytes)
-            slots_put_payload(t, did, r->payload, r->payload_bytes);
+            slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
         slots_publish(t, slots);
     } else {
         lost_note(t, line_a, a, r->take_a);
@@ -169,6 +200,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     t->last =
         r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
     t->last_head = t->head;
+    t->recorded_at = now;
     if (first_b)
         *first_b = b;
     if (now >= t->look_at)
@@ -202,7 +234,8 @@ static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uin
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    if (!LIKELY(slots_fit(t, 1) && !t->lost_count && !t->untold &&
+    uint64_t now = stamp(t);
+    if (!LIKELY(slots_fit(t, 1) && !cpuclock_due(t, now) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
                 is_of(t, b) && (!t->measured || !did_any(t->measured)))) {
@@ -214,7 +247,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
      * that: the time comes first, and meanwhile the rest goes on. */
     struct slot *slot = slots_at(t, t->head);
     get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
-    uint64_t now = stamp(t), number_a = take(t, a, take_a), number_b = take(t, b, 1);
+    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1);
     slot->shape = shape;
     slot->flags = take_doubt(t);
     slot->payload_bytes = 0;
@@ -227,7 +260,8 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     slot->about = slot->count = 0;
     slot->key = 0;
     bear_context(t, slot);
-    put_did(t, 0, now);
+    put_measured(t, &(struct told){0}, now);
+    t->recorded_at = now;
     slots_publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);

@@ -406,6 +406,7 @@ static void note_begin(const struct work *w, struct shown_table *t)
 static void note_processors(const struct work *w, struct shown_table *t)
 {
     static const char *const sources[SPANS_SOURCES] = {"", "samples of processor time",
+                                                       "processor clocks at events",
                                                        "switch records of the kernel"};
     const struct intervals *all = w->view->measured;
     int64_t delay = 0;

@@ -6,15 +6,23 @@
 
 /* ---- which source ---- */
 
+static enum spans_source asked_for(const char *word)
+{
+    return !word || strcmp(word, "switches") == 0 ? SPANS_SWITCHES
+           : strcmp(word, "clock") == 0           ? SPANS_CLOCK
+                                                  : SPANS_SAMPLES;
+}
+
 void processor_choose(const struct table_view *view, struct lives *lives)
 {
     const char *asked = table_option(view->request, "source");
     lives->spans = asked && strcmp(asked, "order") == 0 ? NULL : view->run->spans;
-    lives->source = asked && strcmp(asked, "samples") == 0 ? SPANS_SAMPLES : SPANS_ORDER;
+    lives->source = asked_for(asked);
     for (uint32_t i = 0; lives->spans && i < view->measured->thread_count; i++) {
         uint32_t line = view->measured->threads[i].thread;
-        if (table_wants(view, line) && spans_best(lives->spans, line, SPANS_ORDER) == SPANS_SAMPLES)
-            lives->source = SPANS_SAMPLES;
+        enum spans_source best = spans_best(lives->spans, line, lives->source);
+        if (best != SPANS_ORDER && table_wants(view, line))
+            lives->source = best; /* (no better than before) */
     }
 }
 
@@ -69,6 +77,10 @@ void processor_row(struct processor_said *said, const struct table_view *view,
     int64_t apart = source == SPANS_SAMPLES
                         ? spans_apart(view->lives.spans, course->thread, view->from_ns, view->to_ns)
                         : 0;
+    if (source == SPANS_CLOCK) {
+        apart = spans_astray(view->lives.spans, course, view->from_ns, view->to_ns);
+        said->undelayed += !spans_delays(view->lives.spans, course->thread);
+    }
     said->rows++;
     said->known += source != SPANS_ORDER;
     said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
@@ -76,8 +88,10 @@ void processor_row(struct processor_said *said, const struct table_view *view,
 
 static bool by_switches(const struct table_view *view)
 {
-    return view->lives.source != SPANS_SAMPLES;
+    return view->lives.source == SPANS_SWITCHES;
 }
+
+static bool by_clock(const struct table_view *view) { return view->lives.source == SPANS_CLOCK; }
 
 const char *processor_source(const struct table_view *view, const struct processor_said *said,
                              bool ended)
@@ -86,6 +100,7 @@ const char *processor_source(const struct table_view *view, const struct process
         return "order: all that no wait accounts for";
     return ended               ? "processor time that each thread said at its end"
            : by_switches(view) ? "switch records of the kernel"
+           : by_clock(view)    ? "processor clock at events"
                                : "samples of processor time";
 }
 
@@ -94,6 +109,20 @@ static const char *partly(const struct processor_said *said)
     return said->known < said->rows ? " (without a figure for system, running is what no wait "
                                       "accounts for, an upper bound)"
                                     : "";
+}
+
+static void note_clock(struct shown_table *t, const struct processor_said *said)
+{
+    table_add_note(
+        t,
+        "running is processor time as threads read their clocks at events more than 4 us "
+        "apart: sums over whole lives are exact to that, at each end of a range off by "
+        "no more than %.3f ms; %s%s",
+        (double)said->apart_ns / 1e6,
+        said->undelayed ? "what of the rest was ready is not known of all, and is in "
+                          "system"
+                        : "what of the rest was ready is shared out as samples have it",
+        partly(said));
 }
 
 static void note_lost(struct shown_table *t, const struct table_view *view)
@@ -124,6 +153,8 @@ void processor_note(struct shown_table *t, const struct table_view *view,
                        "running, ready, system: as the kernel switched threads, exactly; one that "
                        "had slept and had no processor yet is still in system%s",
                        rest);
+    else if (by_clock(view))
+        note_clock(t, said);
     else
         table_add_note(t,
                        "running is processor time of samples, at most %.1f ms apart: sums are off "
@@ -132,6 +163,7 @@ void processor_note(struct shown_table *t, const struct table_view *view,
                        (double)said->apart_ns / 1e6, rest);
     note_lost(t, view);
     if (said->known && !by_switches(view) && spans_why(view->lives.spans))
-        table_add_note(t, "it is sampled, as the kernel does not tell when it switches threads: %s",
+        table_add_note(t, "%s, as the kernel does not tell when it switches threads: %s",
+                       by_clock(view) ? "it is their clocks" : "it is sampled",
                        spans_why(view->lives.spans));
 }

@@ -6,7 +6,7 @@
 
 #include "server/answer/table/table.h"
 
-/* Which spans the table is to look at, as its option "source" says ("order", "samples"), or the best. */
+/* Which spans the table is to look at, as its option "source" says ("order", "samples", "clock", "switches"), or the best. */
 void processor_choose(const struct table_view *view, struct lives *lives);
 
 /* Splits the sums of a whole life by what the thread said itself at its end: it ran as long as it had a processor, was
@@ -20,7 +20,8 @@ bool processor_known(const struct table_view *view, const struct course_of *cour
 /* What a table says of where its states come from.  Zero-initialised; of each row that it has. */
 struct processor_said {
     uint32_t rows, known; /* of known ones more than the order */
-    int64_t apart_ns; /* between two samples, at most */
+    uint32_t undelayed; /* by their clocks, and nothing tells when they were ready */
+    int64_t apart_ns; /* between two samples, at most; by clocks, what spans_astray says */
 };
 void processor_row(struct processor_said *said, const struct table_view *view,
                    const struct course_of *course);

@@ -1,0 +1,30 @@
+/* The processor clock of a thread at its events, where the meter states is wanted: a record that is made more than 4 us
+ * after the one before it bears it (wire/measured.h, MEASURED_CPU).  Between two records that follow each other faster a
+ * thread cannot have been without a processor for longer than that, and it comes in with the next one that bears it.
+ *
+ * A task of the program's own has one of its own: the clocks of the threads of the system for as long as they ran it.
+ * Async-signal-safe; the thread alone changes its own. */
+#ifndef CLIENTS_TRACE_MEASURE_CPUCLOCK_H
+#define CLIENTS_TRACE_MEASURE_CPUCLOCK_H
+
+#include "clients/trace/core/thread.h"
+#include "wire/measured.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Whether it is wanted from now on. */
+void cpuclock_want(struct thread *thread, bool wanted);
+/* What a record that is made now is to say; of the calling thread. */
+struct measured_head cpuclock_now(struct thread *thread);
+/* Another task goes on in this thread of the system, and this one is back, perhaps in another one. */
+void cpuclock_away(struct thread *thread);
+void cpuclock_back(struct thread *thread);
+
+/* Must a record that is made at `now` bear it? */
+static inline bool cpuclock_due(const struct thread *t, uint64_t now)
+{
+    return t->clock_gap && now - t->recorded_at > t->clock_gap;
+}
+
+#pragma GCC visibility pop
+#endif
