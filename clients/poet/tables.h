@@ -40,7 +40,7 @@ struct tables_section {
                   const struct shown_table *table);
     bool page; /* one of a page that says the run above all of them */
     bool by_time; /* of the past of an event nothing is known: it is left out of a page */
-    bool rare; /* in words it is left out where it has no rows */
+    bool rare; /* in words it is left out where it has no rows, and, told in words, no total */
     const char *sort; /* NULL: as asked for */
 };
 
