@@ -59,7 +59,7 @@ part_sampling() {
     seconds=$(calc %.3f "$SIZE < 1 ? 0.2 : 4") long=$(calc %.3f "$SIZE < 1 ? 0.5 : 6")
     poetcc -trace -O2 "$here/sampled.c" -o sampled
     if command -v pidstat >/dev/null; then
-        ./sampled 100 "$long" &
+        POET_SERVER=none ./sampled 100 "$long" &
         peer=$(perl -MTime::HiRes=time -e 'my $t = time; system "pidstat -t -p $ARGV[0] 1 $ARGV[1] >/dev/null"; my @t = times;
             printf "%.2f %% pidstat -t once a second", 100 * ($t[2] + $t[3]) / (time - $t)' $! "$(calc %.0f "$SIZE < 1 ? 1 : 4")")
         wait $!
