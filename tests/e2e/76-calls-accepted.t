@@ -305,4 +305,41 @@ for _ in 1 2 3 4 5; do
 done
 is 'what a call is without measuring is as it was, within 10 ns; what measuring costs is as it is said, within 15 %' "$(cat far)" ''
 is 'net is self less what measuring took' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
+
+# ---- what was measured adds up, in each of them ----
+cat >heap.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+void *take(void *p)
+{
+    for (long i = 0; i < 20000; i++) {
+        void *q = malloc(1 + i % 300);
+        if (i % 7) free(q);
+        else if (i % 3) q = realloc(q, 1000);
+    }
+    return p;
+}
+void *give(void *p) { for (int i = 0; i < 50; i++) free(((void **)p)[i]); return p; }
+int main(void)
+{
+    pthread_t t[4];
+    void *all[100];
+    for (int i = 0; i < 100; i++) all[i] = malloc(10);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, i ? take : give, all);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    if (!fork()) { take(0); _exit(0); }
+    wait(0);
+    return 0;
+}
+C
+cc -w -g heap.c -o heap
+for meters in memory memory,calls; do
+    POET_QUIET=1 poet record -m $meters -o heap-$meters.poet ./heap >/dev/null 2>&1
+done
+for trace in blocks every threads flow flowcounts stairs parents costs heap-memory heap-memory,calls; do
+    poet check $trace.poet 2>&1 | grep -v ': good$'
+done >unsound
+is 'steps, calls, paths, lives and blocks add up in all of these traces' "$(cat unsound)" ''
 done_testing
