@@ -51,8 +51,8 @@ static int64_t length_if(const struct world *w, struct graph *graph, uint32_t na
     uint32_t *factors = memory_zeroed(w->all.steps.count + 1, sizeof *factors);
     for (uint32_t i = 0; i < w->all.steps.count; i++)
         factors[i] = w->all.steps.items[i].from == name ? factor : GRAPH_WHOLE;
-    int64_t length =
-        length_with(graph, (struct graph_change){factors, w->all.steps.count, false, 0});
+    int64_t length = length_with(
+        graph, (struct graph_change){.factors = factors, .factor_count = w->all.steps.count});
     free(factors);
     return length;
 }
@@ -213,7 +213,8 @@ static void a_thread_begins_where_it_was_made(void **state)
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     assert_int_equal(length_with(graph, (struct graph_change){.no_latency = true}), 90);
     uint32_t none[2] = {0, GRAPH_WHOLE};
-    assert_int_equal(length_with(graph, (struct graph_change){none, 2, false, 0}), 50);
+    assert_int_equal(length_with(graph, (struct graph_change){.factors = none, .factor_count = 2}),
+                     50);
     graph_free(graph);
     path_free(&path);
     intervals_free(&all);
@@ -354,7 +355,8 @@ static void slack_is_exact(void **state)
                         (uint32_t)((want * (int64_t)GRAPH_WHOLE + took - 1) / took);
                     assert_int_equal(
                         length_with(again,
-                                    (struct graph_change){factors, w->all.steps.count, false, 0}),
+                                    (struct graph_change){.factors = factors,
+                                                          .factor_count = w->all.steps.count}),
                         end + more);
                 }
                 free(factors);
