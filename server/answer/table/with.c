@@ -134,7 +134,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     for (uint32_t i = 1; i < w->overlap.scopes; i++)
         add_row(w, i, t);
     entered_notes(&w->entered, t);
-    if (w->has_place && !w->overlap.with)
+    if (w->has_place && !w->overlap.with && w->entered.count)
         table_add_note(t, "it was not called in this range");
     table_arrange(t, view->request, w->overlap.with ? "together_ns" : "elapsed_ns");
 }
