@@ -333,7 +333,8 @@ static const struct argp argp = {
         "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
         "trace against its description and the model, and name the first break on each line "
         "with both events; and that what it tells of time adds up: states fill each life, reasons "
-        "and charges are as long as each wait, the critical path as long as what it explains.  Exit status 1 if there is any.",
+        "and charges are as long as each wait, the critical path as long as what it explains, and "
+        "sums of calls, steps and blocks of memory agree.  Exit status 1 if there is any.",
     .children = options_children};
 
 const struct command command_check = {

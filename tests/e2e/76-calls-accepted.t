@@ -90,6 +90,21 @@ is 'of a part of the run there are none' "$(poet calls blocks.poet --blocks A --
 METERS=calls=counts measured counts.poet ./blocks >/dev/null
 is 'counted alone: how often, and no times' "$(poet calls counts.poet --blocks A --json | rows lines times self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
 
+# ---- more steps than records tell of ----
+perl -e 'print "volatile long sink;\n"; print "__attribute__((noinline)) void f$_(void) { for (int i = 0; i < 100; i++) sink++; }\n" for 1 .. 300;
+    print "__attribute__((noinline)) void all(void) {\n", (map { "f$_(); for (int i = 0; i < 900; i++) sink++;\n" } 1 .. 300), "}\n",
+        "int main(void) { for (int i = 0; i < 20; i++) all(); return 0; }\n"' >many.c
+poetcc -profile -g -O1 many.c -o many
+measured many.poet ./many
+poet calls many.poet --blocks all --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+    if (my $r = $o->{row}) { $n++; $calls += $r->{times}; $null += !defined $r->{self_ns}; $none++ if defined $r->{self_ns} && !$r->{self_ns}; $sum += $r->{self_ns} // 0 }
+    if (my $t = $o->{total}) { print "$n blocks, come to $calls times, ", $null > 20 ? "some not known" : "$null not known", $none ? ", $none of 0 ns" : "",
+        $sum + $t->{untold_ns} == $t->{self_ns} ? "" : ", $sum + $t->{untold_ns} is not $t->{self_ns}", "; @{$o->{notes}}\n" }' >many.said
+like 'what no step tells is not known, and never 0' "$(cat many.said)" \
+    '^301 blocks, come to 6020 times, some not known; .*of [0-9.]+ ms it is not known in which block they were, so each took what is said at least'
+METERS=calls=every measured many.poet ./many
+is 'calls=every tells them all' "$(poet calls many.poet --blocks all --json | grep -c 'not known in which block\|"self_ns":null')" 0
+
 # ---- over threads ----
 cat >threads.c <<'C'
 #include <pthread.h>
@@ -305,4 +320,41 @@ for _ in 1 2 3 4 5; do
 done
 is 'what a call is without measuring is as it was, within 10 ns; what measuring costs is as it is said, within 15 %' "$(cat far)" ''
 is 'net is self less what measuring took' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
+
+# ---- what was measured adds up, in each of them ----
+cat >heap.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+void *take(void *p)
+{
+    for (long i = 0; i < 20000; i++) {
+        void *q = malloc(1 + i % 300);
+        if (i % 7) free(q);
+        else if (i % 3) q = realloc(q, 1000);
+    }
+    return p;
+}
+void *give(void *p) { for (int i = 0; i < 50; i++) free(((void **)p)[i]); return p; }
+int main(void)
+{
+    pthread_t t[4];
+    void *all[100];
+    for (int i = 0; i < 100; i++) all[i] = malloc(10);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, i ? take : give, all);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    if (!fork()) { take(0); _exit(0); }
+    wait(0);
+    return 0;
+}
+C
+cc -w -g heap.c -o heap
+for meters in memory memory,calls; do
+    POET_QUIET=1 poet record -m $meters -o heap-$meters.poet ./heap >/dev/null 2>&1
+done
+for trace in blocks every threads flow flowcounts stairs parents costs heap-memory heap-memory,calls; do
+    poet check $trace.poet 2>&1 | grep -v ': good$'
+done >unsound
+is 'steps, calls, paths, lives and blocks add up in all of these traces' "$(cat unsound)" ''
 done_testing
