@@ -178,9 +178,8 @@ lasted() { # FILE: so many us, of all rows, from far away by time
 took() { # FUNCTION: so many us poet calls says that it took in all
     poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{scope} // '') =~ /^$1 /"
 }
-near() { # NAME GOT WANTED: but for two per cent: pixels, and shares as bytes
-    difference=$((100 * ($2 - $3)))
-    if [ ${difference#-} -lt $((2 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
+near() { # NAME GOT WANTED: no more, but for two per cent (pixels, shares as bytes); on a busy machine somewhat less
+    if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
 }
 near "all tints are as long as the function took" "$(lasted time)" "$(took late)"
 near "those of one that several call, too" "$(lasted common)" "$(took common)"
