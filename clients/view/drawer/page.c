@@ -121,7 +121,10 @@ static void show_table(struct paged *p);
 static void show_said(struct paged *p)
 {
     const struct shown_table *t = &p->tabled.table;
-    const char *said = t->problem ? t->problem : !t->row_count ? p->page->nothing : NULL;
+    const char *said = t->problem                  ? t->problem
+                       : t->row_count              ? NULL
+                       : t->total && p->page->none ? p->page->none
+                                                   : p->page->nothing;
     GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);
