@@ -17,7 +17,7 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/poet-bench.XXXXXX")
 started= # processes to end
 stop() {
-    for pid in $started; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
+    for pid in $started; do kill "$pid" 2>/dev/null || :; wait "$pid" 2>/dev/null || :; done
     started=
     return 0
 }
