@@ -279,9 +279,10 @@ static const struct argp_option options[] = {
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
     {"meters", 'm', "LIST|FILE", 0,
-     "measure, too: words divided by commas, or a file that says it (docs/config.md); memory: what is taken "
-     "from the heap and never freed; calls=counts, real, cpu or every: of functions, if it was compiled for "
-     "that; states, meters, usage, waits; rate=N: N samples a second",
+     "measure this, and nothing else but the order: words divided by commas, or a file that says it "
+     "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
+     "every: of functions, if it was compiled for that; states, meters, usage, waits; rate=N: N samples a "
+     "second; default: meters, and calls=cpu if it was compiled for that",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "

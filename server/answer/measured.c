@@ -187,6 +187,8 @@ static struct step step_of(const struct run *run, uint32_t thread, uint32_t step
     if (path == DID_NO_PATH || (step & 1 && !path))
         return (struct step){.is = STEP_CODE};
     uint32_t within = step & 1 ? did_path(run, path)->parent : path;
+    if (!within) /* in no function that is measured: between which two calls says more */
+        return (struct step){.is = STEP_CODE};
     return (struct step){.from = within,
                          .to = step & 1 ? path : 0,
                          .is = STEP_CALLS,

@@ -90,6 +90,33 @@ for p in stairs circles threads; do
     fi
 done
 
+# ---- programs that nobody compiled for it ----
+cat >maker.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void *wait_for_end(void *p) { while (access("end", F_OK)) usleep(1000); return p; }
+void make_one(void) { pthread_t t; pthread_create(&t, 0, wait_for_end, 0); pthread_join(t, 0); }
+C
+cat >alone.c <<'C'
+#include <pthread.h>
+void make_one(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); make_one(); pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }
+C
+cc -g -shared -fPIC maker.c -o libmaker.so -pthread
+cc -g alone.c -o alone -L. -lmaker -Wl,-rpath,"$work"
+start_server -o made/ -q
+POET_QUIET=1 poet record -m usage,calls ./alone &
+until_true sh -c 'poet usage latest --json | grep -q "\"meter\":\"threads\".*\"max\":2"'
+touch end
+wait $!
+until_true finished latest
+like 'threads that a library makes are missed, and said to be' "$(poet report latest)" 'the system counted 2 threads, of which at most 1 is recorded: .* --libraries'
+poet path latest >path.out
+is 'where no function is measured a step is from site to site' "$(grep -c '(thread)' path.out)" 0
+like 'and stands there with its lines' "$(cat path.out)" 'alone.c:4.* to .*alone.c:4'
+stop_server
+
 # ---- what is in memory ----
 cat >leak.c <<'C'
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a stated bound, with the
  * event to look at first. */
 #include "memory/memory.h"
+#include "server/run/figures.h"
+#include "wire/usage.h"
 #include "server/answer/table/fights.h"
 #include "server/answer/table/habits.h"
 #include "server/answer/table/processor.h"
@@ -246,6 +248,22 @@ static int64_t length_of(const struct table_view *view)
     return to > from ? to - from : 0;
 }
 
+/* Threads that libraries make are not recorded by themselves, but the system counts them. */
+static void note_unseen_threads(struct shown_table *t, const struct table_view *view)
+{
+    uint64_t seen = view->measured->thread_count, there = 0;
+    for (size_t i = 0; i < figures_count(view->run); i++) {
+        const struct figures *s = figures_at(view->run, i);
+        there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
+    }
+    if (there > seen)
+        table_add_note(t,
+                       "the system counted %llu threads, of which at most %llu %s recorded: those "
+                       "that a library makes are with poet record --libraries",
+                       (unsigned long long)there, (unsigned long long)seen,
+                       seen == 1 ? "is" : "are");
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct hinting h = {.view = view, .table = t, .run_ns = length_of(view)};
@@ -269,6 +287,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                        "nothing stands out: no thread waits %.0f %% of its life for one lock, "
                        "none waits at the end",
                        100 * LIFE_SHARE);
+    note_unseen_threads(t, view);
     if (view->measured->thread_count == 1)
         table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "
                           "file locks are by poet record, and by poetcc -trace -processes");
