@@ -250,4 +250,13 @@ timeout 100 poet view leak.poet --script script >log 2>&1
 like "a click on it selects that" "$(sed -n 1p leaked)" " selected $before "
 like "undo takes it back" "$(sed -n 2p leaked)" " selected none "
 check "nothing was complained of" quiet
+
+# ---- where nothing was told over time ----
+cat >script <<E
+drawer memory
+curve empty
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+is "a page without figures can be asked what they are, as who points there does" "$? $(cat empty)" "0 "
 done_testing
