@@ -297,7 +297,7 @@ static const struct argp_option options[] = {
     {"view", 'v', NULL, 0, "open the viewer on it", 2},
     {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
      "when it has ended, and all of the trace is there, where its time went and why (poet report): on "
-     "standard error, or into FILE; the program is a child then, and has a trace file of its own",
+     "standard error, or into FILE (.txt, .pdf, .svg, .png, .csv, .json); the program is a child then, and has a trace file of its own",
      2},
     {0}};
 static const struct argp argp = {

@@ -29,4 +29,7 @@ struct basis {
 struct basis *basis_take(const struct table_view *view, struct ref at);
 void basis_give(const struct run *run, struct basis *basis);
 
+/* How long the path is within the range. */
+int64_t basis_length(const struct basis *basis);
+
 #endif

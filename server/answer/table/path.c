@@ -289,15 +289,6 @@ static double share_of(int64_t part, int64_t whole)
 /* The graph is of what was before the range, too. */
 static bool from_later(const struct work *w) { return w->view->from_ns != INT64_MIN; }
 
-/* Of the path, what lies in the range. */
-static int64_t length_of(const struct work *w)
-{
-    const struct path *path = &w->basis->path;
-    int64_t before = path->count ? w->view->from_ns - path->pieces[0].from_ns : 0;
-    int64_t length = path_length(path);
-    return !from_later(w) || before <= 0 ? length : before < length ? length - before : 0;
-}
-
 static void fill_steps(const struct work *w, struct shown_table *t)
 {
     for (uint32_t i = 0; i < w->basis->sums.count; i++) {
@@ -308,7 +299,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         cells[WHAT] =
             s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
         cells[PATH_NS] = cell_number(s->path_ns);
-        cells[SHARE] = cell_real(share_of(s->path_ns, length_of(w)));
+        cells[SHARE] = cell_real(share_of(s->path_ns, basis_length(w->basis)));
         cells[TOTAL_NS] = cell_number(s->total_ns);
         cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->basis->sums, s));
         if (s->slack_ns != INT64_MAX)
@@ -389,7 +380,7 @@ static void fill_threads(const struct work *w, struct shown_table *t)
             continue;
         cells[WHAT] = cell_line(line);
         cells[PATH_NS] = cell_number(on[i]);
-        cells[SHARE] = cell_real(share_of(on[i], length_of(w)));
+        cells[SHARE] = cell_real(share_of(on[i], basis_length(w->basis)));
         cells[TOTAL_NS] = cell_number(w->basis->sums.threads[i]);
         table_row_line(t, line);
     }
@@ -403,7 +394,7 @@ static void fill_total(const struct work *w, struct shown_table *t)
     int64_t work = w->basis->sums.work_ns, least = w->basis->span_ns;
     if (cpus && work / (int64_t)cpus > least)
         least = work / (int64_t)cpus;
-    cells[PATH_NS] = cells[LENGTH] = cell_number(length_of(w));
+    cells[PATH_NS] = cells[LENGTH] = cell_number(basis_length(w->basis));
     cells[TOTAL_NS] = cells[WORK] = cell_number(work);
     if (!from_later(w))
         cells[SPAN_NS] = cell_number(w->basis->span_ns);
