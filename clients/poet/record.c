@@ -8,6 +8,7 @@
 #include "clients/poet/measured.h"
 #include "clients/poet/preload.h"
 #include "clients/poet/recorded.h"
+#include "clients/poet/tables.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -246,6 +247,8 @@ static int run(const struct command *command, int argc, char **argv)
                              o.without);
     if (!measured_read(command, o.meters, &o.meters, &o.memory))
         return EXIT_USAGE;
+    if (o.report && *o.report && !tables_may_be_named(o.report))
+        return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {

@@ -208,6 +208,8 @@ static struct curve_panel panel_of(struct curvebox *b)
                                 c->pixels, c->scale, MIN(p.line_count, CURVE_LOOKS)};
         p.line_count++;
     }
+    if (!p.line_count) /* a ruler is made of it all the same */
+        p.name = p.unit = "";
     return p;
 }
 

@@ -105,8 +105,10 @@ static char *foot_of(struct paged *p)
         if (c->detail || t->total[i].is == CELL_NULL)
             continue;
         char *cell = table_say(&names, c, &t->total[i]);
-        const char *unit = c->kind == TABLE_NS ? " ms" : "";
-        g_string_append_printf(s, "%s%s %s%s", s->len ? ", " : "In all: ", c->title, cell, unit);
+        const char *unit = c->kind == TABLE_NS ? " ms" : "",
+                   *title = strcmp(c->title, "%") == 0 ? "" : c->title; /* the cell says it */
+        g_string_append_printf(s, "%s%s%s%s%s", s->len ? ", " : "In all: ", title,
+                               *title ? " " : "", cell, unit);
         free(cell);
     }
     for (uint32_t i = 0; i < t->note_count; i++)

@@ -14,6 +14,8 @@ struct basis {
     struct graph *graph;
     struct step_sums sums;
     int64_t whole_ns, span_ns; /* as it was; with nobody going on late */
+    uint32_t until; /* 1 + index of the thread at whose moment it ends; 0: with the run */
+    int64_t until_ns;
     bool whole; /* all of it is there */
     bool followed; /* the path is there, and nothing else */
     struct basis_of { /* what it is of */

@@ -5,6 +5,7 @@
 #include "server/answer/table/habits.h"
 #include "server/answer/table/processor.h"
 #include "server/causes/path.h"
+#include "server/run/times.h"
 
 #include <stdlib.h>
 
@@ -209,7 +210,13 @@ static void *begin(const struct table_view *view, char **problem)
 {
     struct path *path = memory_zeroed(1, sizeof *path);
     (void)problem;
-    path_begin(path, view->measured, 0, view->to_ns);
+    uint64_t at =
+        view->past ? order_position(view->run->order, view->request->past_of) : NO_POSITION;
+    if (at == NO_POSITION)
+        path_begin(path, view->measured, 0, view->to_ns);
+    else
+        path_begin(path, view->measured, order_event(view->run->order, at).thread,
+                   times_fitted(view->run, at));
     return path;
 }
 
@@ -227,8 +234,10 @@ static int64_t length_of(const struct table_view *view)
     int64_t from = INT64_MAX, to = INT64_MIN;
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
         int64_t begin, end;
-        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
+        const struct course_of *c = &view->measured->threads[i];
+        if (!states_life(&view->lives, c, &begin, &end) || table_until(view, c) <= begin)
             continue;
+        end = table_until(view, c) < end ? table_until(view, c) : end;
         from = begin < from ? begin : from;
         to = end > to ? end : to;
     }

@@ -102,6 +102,10 @@ static void aim(struct work *w)
     w->basis->followed = false;
     path_begin(&w->basis->path, view->measured, thread,
                thread ? times_fitted(view->run, position) : view->to_ns);
+    if (thread || view->to_ns != INT64_MAX) {
+        w->basis->until = w->basis->path.at;
+        w->basis->until_ns = w->basis->path.at_ns;
+    }
 }
 
 static void *begin(const struct table_view *view, char **problem)
@@ -195,6 +199,8 @@ static bool follow(struct work *w, uint64_t budget)
     if (w->pieces)
         return w->basis->followed = true;
     w->basis->graph = graph_new(w->view->measured);
+    if (w->basis->until)
+        graph_until(w->basis->graph, w->basis->until - 1, w->basis->until_ns);
     return true;
 }
 
@@ -287,6 +293,18 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+/* The graph is of what was before the range, too. */
+static bool from_later(const struct work *w) { return w->view->from_ns != INT64_MIN; }
+
+/* Of the path, what lies in the range. */
+static int64_t length_of(const struct work *w)
+{
+    const struct path *path = &w->basis->path;
+    int64_t before = path->count ? w->view->from_ns - path->pieces[0].from_ns : 0;
+    int64_t length = path_length(path);
+    return !from_later(w) || before <= 0 ? length : before < length ? length - before : 0;
+}
+
 static void fill_steps(const struct work *w, struct shown_table *t)
 {
     for (uint32_t i = 0; i < w->basis->sums.count; i++) {
@@ -297,7 +315,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         cells[WHAT] =
             s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
         cells[PATH_NS] = cell_number(s->path_ns);
-        cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->basis->path)));
+        cells[SHARE] = cell_real(share_of(s->path_ns, length_of(w)));
         cells[TOTAL_NS] = cell_number(s->total_ns);
         cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->basis->sums, s));
         if (s->slack_ns != INT64_MAX)
@@ -349,6 +367,12 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
     }
 }
 
+static int64_t within(const struct work *w, const struct path_piece *p)
+{
+    int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
+    return p->to_ns > from ? p->to_ns - from : 0;
+}
+
 /* By thread: how long it was on the path; the caller frees it. */
 static int64_t *sum_threads(const struct work *w)
 {
@@ -358,7 +382,7 @@ static int64_t *sum_threads(const struct work *w)
     for (size_t i = 0; i < path->count; i++) {
         const struct course_of *c = intervals_of(all, path->pieces[i].thread);
         if (c)
-            on[c - all->threads] += path->pieces[i].to_ns - path->pieces[i].from_ns;
+            on[c - all->threads] += within(w, &path->pieces[i]);
     }
     return on;
 }
@@ -373,7 +397,7 @@ static void fill_threads(const struct work *w, struct shown_table *t)
             continue;
         cells[WHAT] = cell_line(line);
         cells[PATH_NS] = cell_number(on[i]);
-        cells[SHARE] = cell_real(share_of(on[i], path_length(&w->basis->path)));
+        cells[SHARE] = cell_real(share_of(on[i], length_of(w)));
         cells[TOTAL_NS] = cell_number(w->basis->sums.threads[i]);
         table_row_line(t, line);
     }
@@ -387,10 +411,11 @@ static void fill_total(const struct work *w, struct shown_table *t)
     int64_t work = w->basis->sums.work_ns, least = w->basis->span_ns;
     if (cpus && work / (int64_t)cpus > least)
         least = work / (int64_t)cpus;
-    cells[PATH_NS] = cells[LENGTH] = cell_number(path_length(&w->basis->path));
+    cells[PATH_NS] = cells[LENGTH] = cell_number(length_of(w));
     cells[TOTAL_NS] = cells[WORK] = cell_number(work);
-    cells[SPAN_NS] = cell_number(w->basis->span_ns);
-    if (least > 0)
+    if (!from_later(w))
+        cells[SPAN_NS] = cell_number(w->basis->span_ns);
+    if (least > 0 && !from_later(w))
         cells[BOUND] = cell_real((double)work / (double)least);
     cells[HOPS] = cell_number((int64_t)w->basis->path.hops);
     if (w->changed)
@@ -420,7 +445,8 @@ static void note_processors(const struct work *w, struct shown_table *t)
     unsigned source = SPANS_ORDER;
     for (uint32_t i = 0; i < all->thread_count && w->change.spans; i++) {
         struct states sums;
-        states_sum(&w->view->lives, &all->threads[i], INT64_MIN, INT64_MAX, &sums);
+        states_sum(&w->view->lives, &all->threads[i], w->view->from_ns,
+                   table_until(w->view, &all->threads[i]), &sums);
         delay += sums.of[STATE_READY].total_ns - sums.let_go_ns;
         unsigned is = spans_best(w->change.spans, all->threads[i].thread, SPANS_ORDER);
         source = is > source ? is : source;
@@ -440,11 +466,14 @@ static void add_notes(const struct work *w, struct shown_table *t)
     note_begin(w, t);
     if (w->basis->span_ns <= 0)
         return;
-    table_add_note(t,
-                   "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
-                   "makes it more than %.2f times as fast as one",
-                   (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
-                   share_of(w->basis->sums.work_ns, w->basis->span_ns));
+    if (from_later(w))
+        table_add_note(t, "slack, and what would be, are of all from the run's begin on");
+    else
+        table_add_note(t,
+                       "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
+                       "makes it more than %.2f times as fast as one",
+                       (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
+                       share_of(w->basis->sums.work_ns, w->basis->span_ns));
     if (w->changed)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
                        (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,
