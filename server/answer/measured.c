@@ -347,6 +347,15 @@ const struct intervals *measured_known(const struct run *run)
     return follow_intervals(measured(run)->follow);
 }
 
+uint8_t measured_category(const struct run *run, uint64_t position)
+{
+    const struct order *order = run->order;
+    if (position < order_first(order) || position >= order_count(order))
+        return 0;
+    struct event event = order_event(order, position);
+    return meaning_of(measured(run), &event)->category;
+}
+
 uint64_t measured_position(const struct run *run) { return follow_known(measured(run)->follow); }
 uint64_t measured_again(const struct run *run) { return measured(run)->again; }
 int64_t measured_end_ns(const struct run *run) { return run->last_ns; }

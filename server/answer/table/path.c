@@ -7,6 +7,7 @@
  * only those that lie between these ns. */
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"
+#include "server/answer/table/pathcategories.h"
 #include "server/run/times.h"
 
 #include <stdlib.h>
@@ -26,6 +27,8 @@ struct work {
     enum stage stage;
     bool begun; /* the stage */
     bool pieces; /* only the path itself is asked for */
+    bool kinds; /* by category */
+    struct categories categories;
 };
 
 /* ---- what is asked ---- */
@@ -111,7 +114,9 @@ static void *begin(const struct table_view *view, char **problem)
     w->view = view;
     w->steps = view->measured->steps.count;
     w->pieces = strcmp(view->request->by, "piece") == 0;
-    if (!options(w, problem)) {
+    w->kinds = strcmp(view->request->by, "category") == 0;
+    if (!categories_begin(&w->categories, view, problem) || !options(w, problem)) {
+        categories_free(&w->categories);
         free(w->factors);
         free(w);
         return NULL;
@@ -126,6 +131,7 @@ static void drop(void *p)
     basis_give(w->view->run, w->basis);
     free(w->factors);
     free(w->zeroed);
+    categories_free(&w->categories);
     free(w);
 }
 
@@ -233,7 +239,7 @@ static bool step(void *p, uint64_t *budget)
         w->stage = w->pieces ? DONE : w->stage + 1;
         w->begun = false;
     }
-    return w->stage == DONE;
+    return w->stage == DONE && (!w->kinds || categories_split(&w->categories, budget));
 }
 
 /* ---- filling ---- */
@@ -253,6 +259,7 @@ enum column {
     BOUND,
     HOPS,
     IF_NS,
+    CATEGORY,
     COLUMNS
 };
 
@@ -271,10 +278,10 @@ static void add_columns(const struct work *w, struct shown_table *t, const char 
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } totals[] = {{"code", "code", TABLE_COUNT},      {"length_ns", "length", TABLE_NS},
-                  {"work_ns", "work", TABLE_NS},      {"span_ns", "span", TABLE_NS},
-                  {"bound_n", "bound", TABLE_SHARE},  {"hops", "hops", TABLE_COUNT},
-                  {"if_ns", "with changes", TABLE_NS}};
+    } totals[] = {{"code", "code", TABLE_COUNT},       {"length_ns", "length", TABLE_NS},
+                  {"work_ns", "work", TABLE_NS},       {"span_ns", "span", TABLE_NS},
+                  {"bound_n", "bound", TABLE_SHARE},   {"hops", "hops", TABLE_COUNT},
+                  {"if_ns", "with changes", TABLE_NS}, {"of", "category", TABLE_TEXT}};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         table_add_column(t, totals[i].name, totals[i].title, totals[i].kind, NULL);
         table_detail(t);
@@ -307,6 +314,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         if (s->has_zero)
             cells[ZERO_NS] = cell_number(s->zero_ns);
         cells[CODE] = cell_number(s->step);
+        cells[CATEGORY] = categories_cell(categories_step(&w->categories, s->step));
         table_row_line(t, s->thread);
     }
 }
@@ -481,17 +489,22 @@ static void fill(void *p, const struct table_view *view, struct shown_table *t)
         return;
     }
     bool threads = strcmp(view->request->by, "thread") == 0;
-    add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
+    if (w->kinds)
+        add_columns(w, t, "category", TABLE_TEXT);
+    else
+        add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
     if (threads)
         fill_threads(w, t);
+    else if (w->kinds)
+        pathcategories_fill(&w->categories, &w->basis->path, t);
     else
         fill_steps(w, t);
     fill_total(w, t);
     add_notes(w, t);
-    table_arrange(t, view->request, threads ? "path_ns" : NULL);
+    table_arrange(t, view->request, threads || w->kinds ? "path_ns" : NULL);
 }
 
-static const char *const by[] = {"step", "thread", "piece", NULL};
+static const char *const by[] = {"step", "thread", "piece", "category", NULL};
 
 const struct preset preset_path = {
     .what = "path", .by = by, .begin = begin, .step = step, .fill = fill, .free = drop};
