@@ -27,7 +27,7 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c) wire/message.c wire/told.c wire/endpoint.c
+TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c clients/trace/replay/*.c) wire/message.c wire/told.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
@@ -35,7 +35,7 @@ SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake taking
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
-POET    = $(wildcard clients/poet/*.c)
+POET    = $(wildcard clients/poet/*.c clients/plan/*.c)
 VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)

@@ -17,6 +17,7 @@
 #include "wire/event.h"
 #include "wire/slot.h"
 
+#include "clients/trace/replay/part.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -152,6 +153,20 @@ static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                  : real.cond_wait(c, m);
 }
 
+/* As it was: the script says when it was woken, or gave up. */
+static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *c,
+                                                pthread_mutex_t *m, const clockid_t *clock,
+                                                const struct timespec *ts)
+{
+    enum trace_type ends = part_type(w->thread, 0);
+    if (ends != TYPE_WAKE && ends != TYPE_TIMEOUT)
+        return really(c, m, clock, ts);
+    real.mutex_unlock(m);
+    part_await(w->thread, ends);
+    int result = real.mutex_lock(m);
+    return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
+}
+
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
 static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                            const struct timespec *ts)
@@ -201,7 +216,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
     o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;
-    w.result = really(c, m, clock, ts);
+    w.result = LIKELY(!replays) ? really(c, m, clock, ts) : wait_again(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }

@@ -1,0 +1,312 @@
+#define _GNU_SOURCE
+#include "clients/trace/replay/part.h"
+
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/replay/turn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool replays;
+
+/* ---- types ---- */
+
+#define NO_TYPE UINT16_MAX
+static uint16_t type_of[TYPE_COUNT]; /* of the script, by ours */
+
+static const char *script_name(uint16_t type)
+{
+    return (const char *)script + script->types_at + type * SCRIPT_NAME_BYTES;
+}
+
+static uint16_t find_type(const char *name)
+{
+    for (uint32_t i = 0; name && i < script->type_count; i++)
+        if (strncmp(script_name((uint16_t)i), name, SCRIPT_NAME_BYTES - 1) == 0)
+            return (uint16_t)i;
+    return NO_TYPE;
+}
+
+static bool is_type(const struct script_event *e, uint16_t type)
+{
+    return e->type == (type < TYPE_COUNT ? type_of[type] : find_type(codes_name(type)));
+}
+
+/* ---- lines ---- */
+
+/* A line of this run is the one of the script; false: it is another one. */
+static bool be(struct line *line, uint32_t as)
+{
+    uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed), nobody = 0;
+    if (LIKELY(is))
+        return is == as;
+    uint32_t code = atomic_load_explicit(&line->index, memory_order_relaxed);
+    struct script_line *of = script_line(as);
+    if (!atomic_compare_exchange_strong(&of->bound, &nobody, code) && nobody != code)
+        return false;
+    atomic_store_explicit(&line->script, as, memory_order_relaxed);
+    return true;
+}
+
+/* ---- the part of a thread ---- */
+
+static void find_part(struct thread *t, struct part *p)
+{
+    p->sought = true;
+    uint32_t as = atomic_load(&t->own->script);
+    if (!as && be(t->own, script->main))
+        as = script->main;
+    struct script_line *line = script_line(as);
+    if (!as || !line->count)
+        return;
+    p->line = line;
+    p->events = script_events(line);
+    p->count = line->count;
+    p->next = p->met = 0;
+}
+
+static struct part *part_of(struct thread *t)
+{
+    struct part *p = &t->part;
+    if (!p->sought)
+        find_part(t, p);
+    return p->line && script_plays() ? p : NULL;
+}
+
+bool part_plays(struct thread *t) { return part_of(t) != NULL; }
+
+/* The k-th that is not met; NULL: there is none. */
+static const struct script_event *ahead(const struct part *p, unsigned k)
+{
+    for (unsigned i = 0; p->next + i < p->count && i < 32; i++)
+        if (!(p->met >> i & 1) && k-- == 0)
+            return &p->events[p->next + i];
+    return NULL;
+}
+
+enum trace_type part_type(struct thread *t, unsigned k)
+{
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, k) : NULL;
+    for (unsigned i = 1; e && i < TYPE_COUNT; i++)
+        if (e->type == type_of[i])
+            return (enum trace_type)i;
+    return TYPE_NONE;
+}
+
+static const struct script_event *next_of(const struct part *p, enum trace_type type)
+{
+    for (unsigned k = 0; k < PART_AHEAD; k++) {
+        const struct script_event *e = ahead(p, k);
+        if (!e || is_type(e, type))
+            return e;
+    }
+    return NULL;
+}
+
+bool part_has(struct thread *t, enum trace_type type)
+{
+    const struct part *p = part_of(t);
+    return p && next_of(p, type);
+}
+
+bool part_says(struct thread *t, enum trace_type type, const char *text, bool otherwise)
+{
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, 0) : NULL;
+    return e && is_type(e, type) ? e->text == script_text(text, strlen(text)) : otherwise;
+}
+
+/* Of what it does until then on the same line the first. */
+static uint32_t first_number(const struct part *p, const struct script_event *e)
+{
+    for (unsigned k = 0; k < PART_AHEAD && ahead(p, k) != e; k++)
+        if (ahead(p, k)->line == e->line)
+            return ahead(p, k)->number;
+    return e->number;
+}
+
+static bool await(struct part *p, const struct script_event *e)
+{
+    return turn_wait(p->line, e->line, first_number(p, e) - 1) &&
+           (!e->ticket || turn_wait(p->line, e->about, e->ticket - 1));
+}
+
+bool part_await(struct thread *t, enum trace_type type)
+{
+    struct part *p = part_of(t);
+    const struct script_event *e = p ? next_of(p, type) : NULL;
+    return e && await(p, e);
+}
+
+void part_await_rest(const struct thread *t, const struct line *line)
+{
+    uint32_t as = atomic_load_explicit(&line->script, memory_order_relaxed);
+    if (as && t->part.line && script_plays())
+        turn_wait(t->part.line, as, script_line(as)->last);
+}
+
+/* ---- what is done ---- */
+
+static void differ(const struct part *p, uint16_t type, const struct line *line)
+{
+    struct script_end end = {.why = SCRIPT_OTHER,
+                             .thread = (uint32_t)(p->line - script_line(0)),
+                             .event = p->next,
+                             .line = atomic_load(&line->script)};
+    const char *name = codes_name(type);
+    strncpy(end.did, name ? name : "", sizeof end.did - 1);
+    script_leave(&end);
+}
+
+/* That one of the next few which it is, NULL: none.  Those of one record are in no order. */
+static const struct script_event *meet(struct part *p, uint16_t type, struct line *line)
+{
+    for (unsigned i = 0, seen = 0; seen < PART_AHEAD && p->next + i < p->count && i < 32; i++) {
+        const struct script_event *e = &p->events[p->next + i];
+        if (p->met >> i & 1)
+            continue;
+        seen++;
+        if (!is_type(e, type) || !be(line, e->line))
+            continue;
+        p->met |= 1u << i;
+        return e;
+    }
+    return NULL;
+}
+
+static bool is_first_of_its_line(const struct part *p, const struct script_event *e)
+{
+    for (unsigned i = 0; i < p->now_count; i++)
+        if (p->now[i]->line == e->line)
+            return false;
+    return true;
+}
+
+/* Met, and its turn; false: the script is left. */
+static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line)
+{
+    const struct script_event *e = meet(p, type, line);
+    if (!e) {
+        differ(p, type, line);
+        return false;
+    }
+    if (line != t->alone && is_first_of_its_line(p, e) &&
+        !turn_wait(p->line, e->line, e->number - 1))
+        return false;
+    if (e->ticket && !turn_wait(p->line, e->about, e->ticket - 1))
+        return false;
+    p->now[p->now_count++] = e;
+    return true;
+}
+
+static void play_rest(const struct thread *t, const struct record *r)
+{
+    if (r->a != t->alone)
+        part_await_rest(t, r->a);
+    if (r->b)
+        part_await_rest(t, r->b);
+}
+
+void part_meet(struct thread *t, const struct record *r)
+{
+    struct part *p = part_of(t);
+    t->part.now_count = 0;
+    if (!p)
+        return;
+    if (p->next == p->count) {
+        play_rest(t, r);
+        return;
+    }
+    struct step steps[CODES_STEPS];
+    unsigned count = codes_steps(r->shape, steps);
+    for (unsigned i = 0; i < count; i++)
+        if ((steps[i].type_a && !play(t, p, steps[i].type_a, r->a)) ||
+            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a)))
+            return;
+}
+
+void part_met(struct thread *t)
+{
+    struct part *p = part_of(t);
+    if (!p)
+        return;
+    while (p->met & 1) {
+        p->met >>= 1;
+        p->next++;
+    }
+    atomic_store_explicit(&p->line->at, p->next, memory_order_relaxed);
+    for (unsigned i = 0; i < p->now_count; i++) {
+        turn_come(p->now[i]->line, p->now[i]->number);
+        if (p->now[i]->ticket)
+            turn_come(p->now[i]->about, p->now[i]->ticket);
+    }
+    p->now_count = 0;
+}
+
+/* ---- the script ---- */
+
+static bool fits(uint64_t at, uint64_t count, uint64_t each, uint64_t bytes)
+{
+    return at <= bytes && count <= (bytes - at) / each;
+}
+
+/* What is wrong with it; NULL: nothing. */
+static const char *look_at(const struct script_head *s, uint64_t bytes)
+{
+    if (bytes < sizeof *s || s->magic != SCRIPT_MAGIC || s->bytes != bytes)
+        return "no script";
+    if (s->version != SCRIPT_VERSION)
+        return "made by another version of Poet";
+    if (!fits(s->lines_at, s->line_count + 1ull, sizeof(struct script_line), bytes) ||
+        !fits(s->events_at, s->event_count, sizeof(struct script_event), bytes) ||
+        !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) || s->main > s->line_count ||
+        s->type_count >= NO_TYPE || s->lines_at % 64 || s->events_at % 8)
+        return "damaged";
+    const struct script_line *lines = (const void *)((const char *)s + s->lines_at);
+    for (uint32_t i = 0; i <= s->line_count; i++)
+        if (!fits(lines[i].first, lines[i].count, 1, s->event_count))
+            return "damaged";
+    return NULL;
+}
+
+static struct script_head *map(const char *path, uint64_t *bytes)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat st;
+    void *s = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+        *bytes = (uint64_t)st.st_size;
+        s = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return s == MAP_FAILED ? NULL : s;
+}
+
+void replay_begin(void)
+{
+    const char *path = environment_get("POET_REPLAY"), *wrong;
+    uint64_t bytes = 0;
+    if (!path || !*path)
+        return;
+    struct script_head *s = map(path, &bytes);
+    wrong = s ? look_at(s, bytes) : strerror(errno);
+    if (wrong) {
+        say("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
+        return;
+    }
+    script = s;
+    for (unsigned i = 1; i < TYPE_COUNT; i++)
+        type_of[i] = find_type(codes_name((uint16_t)i));
+    type_of[TYPE_NONE] = NO_TYPE - 1;
+    replays = true;
+}
