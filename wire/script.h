@@ -22,11 +22,12 @@
 struct script_event {
     uint32_t line, number;
     uint32_t about, ticket; /* ticket 0: about is no line of tickets */
+    uint32_t after_line, after_number; /* an order edge from another thread; 0: it has none */
     uint16_t type; /* index of its name */
     uint16_t text; /* script_text of its text; 0: it has none */
     uint32_t after_ms; /* since its thread's event before it */
 };
-static_assert(sizeof(struct script_event) == 24, "as it lies in the file");
+static_assert(sizeof(struct script_event) == 32, "as it lies in the file");
 
 /* A text in brief: FNV-1a (Fowler, Noll, Vo), folded to 16 bits, never 0. */
 static inline uint16_t script_text(const char *text, size_t size)

@@ -221,6 +221,45 @@ static void unpark(struct plan *p, struct ready *r, uint32_t line)
     }
 }
 
+/* Where the acts of each line begin in `of`, by line. */
+struct index {
+    size_t *first;
+    uint32_t *of;
+};
+
+static struct index index_lines(const struct plan *p)
+{
+    struct index index = {memory_zeroed(p->line_count + 2u, sizeof *index.first),
+                          memory_zeroed(p->act_count, sizeof *index.of)};
+    for (uint32_t i = 1; i <= p->line_count; i++)
+        index.first[i + 1] = index.first[i] + p->own[i];
+    for (size_t i = 0; i < p->act_count; i++)
+        index.of[index.first[p->acts[i].is.line] + p->acts[i].is.number - 1] = (uint32_t)i;
+    return index;
+}
+
+/* The first of its order edges that comes from another thread. */
+static void find_cause(const struct plan *p, const struct index *index, struct act *act)
+{
+    for (uint32_t i = 0; i < act->after_count && !act->is.after_line; i++) {
+        struct ref before = p->edges[act->after - 1 + i];
+        if (before.line > p->line_count || before.number - 1 >= p->own[before.line])
+            continue;
+        const struct act *from = &p->acts[index->of[index->first[before.line] + before.number - 1]];
+        if (from->thread != act->thread)
+            act->is.after_line = before.line, act->is.after_number = (uint32_t)before.number;
+    }
+}
+
+static void find_causes(struct plan *p)
+{
+    struct index index = index_lines(p);
+    for (size_t i = 0; i < p->act_count; i++)
+        find_cause(p, &index, &p->acts[i]);
+    free(index.first);
+    free(index.of);
+}
+
 static bool is_of_tickets(const struct plan *p, uint32_t line) { return line && !p->own[line]; }
 
 /* Gives the tickets; how many events were gone through. */
@@ -299,6 +338,7 @@ struct script_head *plan_script(struct plan *p, size_t *bytes, const char **why)
         *why = "its order contradicts itself";
     if (*why)
         return NULL;
+    find_causes(p);
     struct script_head head = {.magic = SCRIPT_MAGIC,
                                .version = SCRIPT_VERSION,
                                .line_count = p->line_count,

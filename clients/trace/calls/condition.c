@@ -103,6 +103,26 @@ struct wait {
     int result;
 };
 
+static struct ref cause_again(struct thread *t, const char **doubt)
+{
+    static const char *const doubts[] = {SEVERAL, NOT_RECORDED, OTHER_PROCESS};
+    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
+        if (part_says(t, TYPE_WAKE, doubts[i], false))
+            *doubt = doubts[i];
+    return part_cause(t, TYPE_WAKE);
+}
+
+static struct ref cause_of(const struct wait *w, const char **doubt)
+{
+    if (!LIKELY(!replays) && part_plays(w->thread))
+        return cause_again(w->thread, doubt);
+    struct ref cause = signals_cause(w->condition, w->since, doubt);
+    if (!w->shared)
+        return cause;
+    *doubt = OTHER_PROCESS; /* whose signals are not all seen here */
+    return (struct ref){0, 0};
+}
+
 /* After the real wait, or when it is cancelled: the mutex is ours again. */
 static void wake(void *p)
 {
@@ -123,11 +143,7 @@ static void wake(void *p)
         hold = thread_push(t, w->monitor, w->hold.line);
     const char *doubt = NULL;
     bool timeout = w->result == ETIMEDOUT;
-    struct ref cause = timeout ? (struct ref){0, 0} : signals_cause(w->condition, w->since, &doubt);
-    if (w->shared && !timeout) { /* whose signals are not all seen here */
-        doubt = OTHER_PROCESS;
-        cause = (struct ref){0, 0};
-    }
+    struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &doubt);
     record_write(
         t,
         &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,

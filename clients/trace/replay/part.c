@@ -125,6 +125,16 @@ bool part_says(struct thread *t, enum trace_type type, const char *text, bool ot
     return e && is_type(e, type) ? e->text == script_text(text, strlen(text)) : otherwise;
 }
 
+struct ref part_cause(struct thread *t, enum trace_type type)
+{
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, 0) : NULL;
+    uint32_t line = e && is_type(e, type) && e->after_line
+                        ? atomic_load(&script_line(e->after_line)->bound)
+                        : 0;
+    return line ? (struct ref){line, e->after_number} : (struct ref){0, 0};
+}
+
 /* Of what it does until then on the same line the first. */
 static uint32_t first_number(const struct part *p, const struct script_event *e)
 {
@@ -156,15 +166,31 @@ void part_await_rest(const struct thread *t, const struct line *line)
 
 /* ---- what is done ---- */
 
-static void differ(const struct part *p, uint16_t type, const struct line *line)
+static void differ(const struct part *p, uint16_t type, uint32_t line)
 {
     struct script_end end = {.why = SCRIPT_OTHER,
                              .thread = (uint32_t)(p->line - script_line(0)),
                              .event = p->next,
-                             .line = atomic_load(&line->script)};
+                             .line = line};
     const char *name = codes_name(type);
     strncpy(end.did, name ? name : "", sizeof end.did - 1);
     script_leave(&end);
+}
+
+/* What an event is about is known to be another line than in the script. */
+static bool is_another(uint32_t as, uint32_t code)
+{
+    uint32_t bound = as ? atomic_load(&script_line(as)->bound) : 0;
+    return bound && bound != code;
+}
+
+/* 0: it is none of the script, as far as is known. */
+static uint32_t line_of_code(uint32_t code)
+{
+    for (uint32_t i = 1; i <= script->line_count; i++)
+        if (atomic_load(&script_line(i)->bound) == code)
+            return i;
+    return 0;
 }
 
 /* That one of the next few which it is, NULL: none.  Those of one record are in no order. */
@@ -192,11 +218,11 @@ static bool is_first_of_its_line(const struct part *p, const struct script_event
 }
 
 /* Met, and its turn; false: the script is left. */
-static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line)
+static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line, uint32_t about)
 {
     const struct script_event *e = meet(p, type, line);
-    if (!e) {
-        differ(p, type, line);
+    if (!e || (about && is_another(e->about, about))) {
+        differ(p, type, about ? line_of_code(about) : atomic_load(&line->script));
         return false;
     }
     if (line != t->alone && is_first_of_its_line(p, e) &&
@@ -216,6 +242,13 @@ static void play_rest(const struct thread *t, const struct record *r)
         part_await_rest(t, r->b);
 }
 
+static uint32_t about_of(const struct record *r, const struct step *step)
+{
+    return step->type_b                                 ? 0
+           : step->flags & STEP_ABOUT_B && r->b != NULL ? atomic_load(&r->b->index)
+                                                        : r->about;
+}
+
 void part_meet(struct thread *t, const struct record *r)
 {
     struct part *p = part_of(t);
@@ -229,8 +262,8 @@ void part_meet(struct thread *t, const struct record *r)
     struct step steps[CODES_STEPS];
     unsigned count = codes_steps(r->shape, steps);
     for (unsigned i = 0; i < count; i++)
-        if ((steps[i].type_a && !play(t, p, steps[i].type_a, r->a)) ||
-            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a)))
+        if ((steps[i].type_a && !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]))) ||
+            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0)))
             return;
 }
 

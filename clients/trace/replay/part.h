@@ -47,6 +47,8 @@ enum trace_type part_type(struct thread *thread, unsigned k);
 bool part_has(struct thread *thread, enum trace_type type);
 /* Whether its next event, of that type, had that text; else: where it has no such event. */
 bool part_says(struct thread *thread, enum trace_type type, const char *text, bool otherwise);
+/* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
+struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
 bool part_await(struct thread *thread, enum trace_type type);
 /* The same for whatever is to be done on a line by a thread whose part is over: until all others' is done. */
