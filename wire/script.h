@@ -49,7 +49,9 @@ struct script_line {
     _Atomic uint64_t at; /* of a thread: so many of its events are done */
     _Atomic uint32_t waits_line,
         waits_for; /* of a thread that waits: until that line has come so far; 0: it does not */
-    uint64_t spare[2];
+    uint16_t
+        named; /* of a thread that nobody is known to have created: script_text of its name; else 0 */
+    uint16_t spare[7];
 };
 static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
 

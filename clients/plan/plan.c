@@ -19,6 +19,7 @@ struct course { /* what one thread did */
     uint32_t *acts; /* indices */
     size_t count, room;
     size_t next; /* the first that has not been gone through */
+    uint16_t named;
     uint32_t parked; /* 1 + the next thread that waits for the same line, 0 none */
 };
 
@@ -121,6 +122,12 @@ void plan_event(struct plan *p, const struct shown_event *e)
     if (e->after_count)
         add_edges(p, act, e);
     add_to_course(p, thread, (uint32_t)p->act_count++);
+}
+
+void plan_stranger(struct plan *p, uint32_t thread, const char *name)
+{
+    know_line(p, thread);
+    p->courses[thread].named = script_text(name, strlen(name));
 }
 
 void plan_type(struct plan *p, uint32_t type, const char *name)
@@ -324,6 +331,7 @@ static void write_threads(const struct plan *p, struct script_line *lines,
         lines[i].first = at;
         lines[i].count = c->count;
         lines[i].last = p->done[i];
+        lines[i].named = c->named;
         for (size_t k = 0; k < c->count; k++) {
             events[at] = p->acts[c->acts[k]].is;
             events[at++].after_ms = since_ms(p, c, k);

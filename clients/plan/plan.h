@@ -18,6 +18,8 @@ struct plan *plan_new(void);
 void plan_free(struct plan *plan);
 /* An event of the run; those of a thread in its order, those of a line likewise. */
 void plan_event(struct plan *plan, const struct shown_event *event);
+/* A thread that nobody is known to have created, by its name. */
+void plan_stranger(struct plan *plan, uint32_t thread, const char *name);
 /* The name of a type (book_type): once for each that an event has. */
 void plan_type(struct plan *plan, uint32_t type, const char *name);
 /* A thread's i-th event, as far as it is kept; false: there is none. */

@@ -67,6 +67,15 @@ static bool write_file(const struct command *command, struct replaying *r, const
     return map != MAP_FAILED;
 }
 
+/* A thread's line that begins with its own start, and not with who made it. */
+static void name_stranger(struct replaying *r, uint32_t line)
+{
+    const struct book_line *is = book_line(&r->subject.source.book, line);
+    struct shown_event first;
+    if (is && plan_act(r->plan, line, 0, &first) && first.at.line == line && first.at.number == 1)
+        plan_stranger(r->plan, line, is->is.name);
+}
+
 static bool make_script(const struct command *command, struct replaying *r)
 {
     const char *why;
@@ -77,6 +86,8 @@ static bool make_script(const struct command *command, struct replaying *r)
         return false;
     for (uint32_t i = 1; i <= book->type_count; i++)
         plan_type(r->plan, i, book_type(book, i));
+    for (uint32_t i = 1; i <= book->line_count; i++)
+        name_stranger(r, i);
     void *script = plan_script(r->plan, &bytes, &why);
     if (!script)
         command_fail(command, "%s: cannot be repeated: %s", r->subject.source.name, why);

@@ -58,12 +58,23 @@ static bool be(struct line *line, uint32_t as)
 
 /* ---- the part of a thread ---- */
 
+/* One that was not created by a recorded call is known by its name. */
+static uint32_t find_stranger(const struct thread *t)
+{
+    for (uint32_t i = 1; i <= script->line_count; i++)
+        if (script_line(i)->named == t->task->named && be(t->own, i))
+            return i;
+    return 0;
+}
+
 static void find_part(struct thread *t, struct part *p)
 {
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
     if (!as && be(t->own, script->main))
         as = script->main;
+    else if (!as && t->task && t->task->named)
+        as = find_stranger(t);
     struct script_line *line = script_line(as);
     if (!as || !line->count)
         return;
