@@ -39,7 +39,7 @@ struct tables_section {
     void (*words)(struct sheet *sheet, const struct table_names *names,
                   const struct shown_table *table);
     bool page; /* one of a page that says the run above all of them */
-    bool rare; /* in words it is left out where it has no rows */
+    bool rare; /* in words it is left out where it has no rows, and, told in words, no total */
     const char *sort; /* NULL: as asked for */
 };
 

@@ -70,7 +70,7 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
                         const uint32_t *columns, uint32_t count)
 {
     struct sheet sheet = {0};
-    if (section->rare && !t->row_count)
+    if (section->rare && !t->row_count && !(section->words && t->total))
         return;
     if (section->words) {
         section->words(&sheet, names, t);

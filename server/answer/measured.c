@@ -186,9 +186,11 @@ static struct step step_of(const struct run *run, uint32_t thread, uint32_t step
     uint32_t path = step == MEASURED_REST ? DID_NO_PATH : did_path_of(run, thread, step / 2);
     if (path == DID_NO_PATH || (step & 1 && !path))
         return (struct step){.is = STEP_CODE};
-    if (!(step & 1))
-        return (struct step){.from = path, .is = STEP_CALLS};
-    return (struct step){.from = did_path(run, path)->parent, .to = path, .is = STEP_CALLS};
+    uint32_t within = step & 1 ? did_path(run, path)->parent : path;
+    return (struct step){.from = within,
+                         .to = step & 1 ? path : 0,
+                         .is = STEP_CALLS,
+                         .scope = did_function(run, within)};
 }
 
 static bool is_told_of(const struct did_span *span, const struct event *e)

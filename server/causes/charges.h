@@ -10,8 +10,8 @@
 
 /* Meira's three kinds of waiting. */
 enum cause_kind {
-    CAUSE_IMBALANCE, /* both did it, the other more */
-    CAUSE_SERIAL, /* only the other did it: too little can be done at once */
+    CAUSE_IMBALANCE, /* both were in that scope, the other longer */
+    CAUSE_SERIAL, /* only the other was: too little can be done at once */
     CAUSE_CONTENTION, /* communication, and exclusion: who held it, the way of the news */
     CAUSE_KINDS
 };

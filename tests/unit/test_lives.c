@@ -23,7 +23,7 @@ static void keep(void *context, const struct spell *spell)
 
 static uint32_t step(struct intervals *all, uint32_t from, uint32_t to, enum step_is is)
 {
-    return steps_code(&all->steps, (struct step){from, to, (uint8_t)is, 0});
+    return steps_code(&all->steps, (struct step){from, to, (uint8_t)is, 0, 0});
 }
 
 /* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */

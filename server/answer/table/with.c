@@ -1,7 +1,9 @@
 /* The table of who ran with whom: which scopes were open while one of them was, on other threads, and for how long; for
- * how long each was open at all.  Of when calls began and ended (server/measure/overlap.h): exact.
+ * how long each was open at all.  Of when calls began and ended (server/measure/overlap.h): exact.  Where that was not
+ * written down, how long each was open is told between bounds (bounds.h).
  *
  * Option: "with" = "PROCESS:ADDRESS", a place in the scope; without it only how long each was open. */
+#include "server/answer/table/bounds.h"
 #include "server/answer/table/entered.h"
 #include "server/measure/overlap.h"
 #include "memory/memory.h"
@@ -106,9 +108,24 @@ static void add_row(const struct work *w, uint32_t scope, struct shown_table *t)
         cells[MEAN] = cell_real((double)s->thread_ns / (double)s->elapsed_ns);
 }
 
+/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those there may be. */
+static bool has_sums_alone(const struct work *w, const struct table_view *view)
+{
+    const struct contexts *all = &view->run->contexts;
+    bool any = false;
+    for (uint32_t i = 0; i < all->count; i++)
+        any |= all->threads[i].count > 1;
+    return any && !w->has_place && !w->entered.count && view->from_ns == INT64_MIN &&
+           view->to_ns == INT64_MAX;
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
+    if (has_sums_alone(w, view)) {
+        bounds_fill(view, t);
+        return;
+    }
     t->title = memory_copied(w->overlap.with ? "calls at the same time" : "calls, how long in all");
     add_columns(t, w->overlap.with);
     for (uint32_t i = 1; i < w->overlap.scopes; i++)
