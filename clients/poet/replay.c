@@ -23,6 +23,7 @@
 struct replaying {
     const char *output;
     bool strict, quiet;
+    bool libraries; /* calls of them were recorded, too */
     struct plan *plan;
     struct subject subject;
     struct script_head *script; /* as the program has it */
@@ -31,6 +32,17 @@ struct replaying {
 };
 
 /* ---- the script ---- */
+
+static bool is_library_call(const struct book *book, const struct shown_event *e)
+{
+    if (!e->site || e->process >= book->process_count)
+        return false;
+    const struct shown_process *p = &book->processes[e->process];
+    for (uint32_t i = 0; i < p->module_count; i++)
+        if (e->site - p->modules[i].start < p->modules[i].end - p->modules[i].start)
+            return strcmp(p->modules[i].path, p->path) != 0;
+    return false;
+}
 
 static void take(void *user, const struct answer *answer)
 {
@@ -41,6 +53,8 @@ static void take(void *user, const struct answer *answer)
     get_event(answer->in, &event);
     if (!answer->in->error)
         plan_event(r->plan, &event);
+    if (!answer->in->error && !r->libraries)
+        r->libraries = is_library_call(&r->subject.source.book, &event);
     shown_event_free(&event);
 }
 
@@ -103,6 +117,25 @@ static bool is_compiled_for_it(const struct loadable *loadable)
     return strstr(loadable->needed, "libpoet.so") != NULL;
 }
 
+/* Under `poet record`, as it was. */
+static void record(const struct replaying *r, char **argv)
+{
+    const char *const before[] = {"poet", "record", "-o", r->output, "--", NULL};
+    size_t count = 0, n = 0;
+    while (argv[count])
+        count++;
+    const char **words = calloc(count + 8, sizeof *words);
+    for (size_t i = 0; words && before[i]; i++) {
+        if (r->libraries && i == 4)
+            words[n++] = "--libraries";
+        words[n++] = before[i];
+    }
+    for (size_t i = 0; words && i < count; i++)
+        words[n++] = argv[i];
+    if (words)
+        execv("/proc/self/exe", (char **)(uintptr_t)words);
+}
+
 /* In the place of this process, which is a child. */
 static int start(const struct command *command, const struct replaying *r,
                  const struct loadable *loadable, char **argv)
@@ -114,17 +147,7 @@ static int start(const struct command *command, const struct replaying *r,
         setenv("POET_OUTPUT", r->output, 1);
         execv(loadable->path, argv);
     } else {
-        size_t count = 0;
-        while (argv[count])
-            count++;
-        char **all = calloc(count + 6, sizeof *all);
-        const char *const first[] = {"poet", "record", "-o", r->output, "--"};
-        for (size_t i = 0; all && i < 5; i++)
-            all[i] = (char *)(uintptr_t)first[i];
-        for (size_t i = 0; all && i < count; i++)
-            all[5 + i] = argv[i];
-        if (all)
-            execv("/proc/self/exe", all);
+        record(r, argv);
     }
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return 126;
