@@ -7,6 +7,7 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/replay/turn.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ bool replays;
 
 #define NO_TYPE UINT16_MAX
 static uint16_t type_of[TYPE_COUNT]; /* of the script, by ours */
+static uint8_t code_of[LIMIT_TYPES]; /* ours, by those of the script */
 
 static const char *script_name(uint16_t type)
 {
@@ -107,10 +109,7 @@ enum trace_type part_type(struct thread *t, unsigned k)
 {
     const struct part *p = part_of(t);
     const struct script_event *e = p ? ahead(p, k) : NULL;
-    for (unsigned i = 1; e && i < TYPE_COUNT; i++)
-        if (e->type == type_of[i])
-            return (enum trace_type)i;
-    return TYPE_NONE;
+    return e && e->type < LIMIT_TYPES ? (enum trace_type)code_of[e->type] : TYPE_NONE;
 }
 
 static const struct script_event *next_of(const struct part *p, enum trace_type type)
@@ -278,9 +277,19 @@ void part_meet(struct thread *t, const struct record *r)
             return;
 }
 
+/* On the same line, in the record that was made. */
+static bool is_followed_by_another(const struct part *p, unsigned i)
+{
+    for (unsigned k = i + 1; k < p->now_count; k++)
+        if (p->now[k]->line == p->now[i]->line)
+            return true;
+    return false;
+}
+
 void part_met(struct thread *t)
 {
     struct part *p = part_of(t);
+    uint32_t alone = t->alone ? atomic_load_explicit(&t->alone->script, memory_order_relaxed) : 0;
     if (!p)
         return;
     while (p->met & 1) {
@@ -289,9 +298,11 @@ void part_met(struct thread *t)
     }
     atomic_store_explicit(&p->line->at, p->next, memory_order_relaxed);
     for (unsigned i = 0; i < p->now_count; i++) {
-        turn_come(p->now[i]->line, p->now[i]->number);
-        if (p->now[i]->ticket)
-            turn_come(p->now[i]->about, p->now[i]->ticket);
+        const struct script_event *e = p->now[i];
+        if (!is_followed_by_another(p, i))
+            turn_come(e->line, e->number, e->line == alone);
+        if (e->ticket)
+            turn_come(e->about, e->ticket, false);
     }
     p->now_count = 0;
 }
@@ -349,8 +360,11 @@ void replay_begin(void)
         return;
     }
     script = s;
-    for (unsigned i = 1; i < TYPE_COUNT; i++)
+    for (unsigned i = 1; i < TYPE_COUNT; i++) {
         type_of[i] = find_type(codes_name((uint16_t)i));
+        if (type_of[i] < LIMIT_TYPES)
+            code_of[type_of[i]] = (uint8_t)i;
+    }
     type_of[TYPE_NONE] = NO_TYPE - 1;
     replays = true;
 }

@@ -21,7 +21,8 @@ const struct script_event *script_events(const struct script_line *thread);
 
 /* Until `line` has come to `number`; me: the thread that waits.  False: the script was left. */
 bool turn_wait(struct script_line *me, uint32_t line, uint32_t number);
-void turn_come(uint32_t line, uint32_t number); /* it has */
+/* It has; quietly: who waits for that sees it only when he looks the next time. */
+void turn_come(uint32_t line, uint32_t number, bool quietly);
 /* The script is left, unless it was: *end says why. */
 void script_leave(const struct script_end *end);
 
