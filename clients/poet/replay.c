@@ -18,12 +18,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 20000000
+#define LOOK_NS 10000000
+#define SAY_AFTER 100 /* looks */
 
 struct replaying {
     const char *output;
     bool strict, quiet;
     bool libraries; /* calls of them were recorded, too */
+    bool told; /* that all was repeated */
+    unsigned after; /* looks since then */
     struct plan *plan;
     struct subject subject;
     struct script_head *script; /* as the program has it */
@@ -153,23 +156,6 @@ static int start(const struct command *command, const struct replaying *r,
     return 126;
 }
 
-/* Until it ends; where it must not go on freely, that is seen to. */
-static int follow(const struct replaying *r, pid_t child)
-{
-    int status = 0;
-    pid_t ended;
-    while ((ended = waitpid(child, &status, r->strict ? WNOHANG : 0)) <= 0) {
-        if (ended < 0 && errno != EINTR)
-            break;
-        if (r->strict && atomic_load(&r->script->state) == SCRIPT_ENDED)
-            kill(child, SIGTERM);
-        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
-    }
-    return status;
-}
-
-/* ---- what came of it ---- */
-
 static struct script_line *line_at(const struct replaying *r, uint32_t line)
 {
     return (struct script_line *)((char *)r->script + r->script->lines_at) + line;
@@ -182,6 +168,37 @@ static uint64_t repeated(const struct replaying *r)
         count += atomic_load(&line_at(r, i)->at);
     return count;
 }
+
+/* Who waits for a program that hangs, as it did, is told so. */
+static void look(const struct command *command, struct replaying *r, pid_t child)
+{
+    if (r->strict && atomic_load(&r->script->state) == SCRIPT_ENDED)
+        kill(child, SIGTERM);
+    if (r->told || repeated(r) < r->script->event_count)
+        return;
+    if (++r->after < SAY_AFTER)
+        return;
+    r->told = true;
+    if (!r->quiet)
+        command_fail(command, "all that %s has was repeated; the program goes on from there",
+                     r->subject.source.name);
+}
+
+/* Until it ends. */
+static int follow(const struct command *command, struct replaying *r, pid_t child)
+{
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) <= 0) {
+        if (ended < 0 && errno != EINTR)
+            break;
+        look(command, r, child);
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+    return status;
+}
+
+/* ---- what came of it ---- */
 
 static const char *label(const struct replaying *r, uint32_t line)
 {
@@ -311,7 +328,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
         return command_fail(command, "%s", strerror(errno));
     if (child == 0)
         _exit(start(command, r, &loadable, argv));
-    return say_outcome(command, r, follow(r, child));
+    return say_outcome(command, r, follow(command, r, child));
 }
 
 static int run(const struct command *command, int argc, char **argv)

@@ -47,7 +47,7 @@ class Same:
     def compare(self):
         todo = [(self.a.main, self.b.main)]
         self.line(*todo[0])
-        pairs = []
+        pairs, seen = [], set()
         while todo:
             x, y = todo.pop()
             first, second = sorted_pairs(self.a.of.get(x, [])), sorted_pairs(self.b.of.get(y, []))
@@ -56,7 +56,8 @@ class Same:
                     return f"{e['event']} {e['type']} ({e['relation']}), but {f['event']} {f['type']} ({f['relation']})"
                 if not self.line(e["line"], f["line"]) or not self.line(e["about"], f["about"]):
                     return f"{e['event']} {e['type']} about {e['about']}, but {f['event']} about {f['about']}: another line"
-                if e["type"] == "create":
+                if e["type"] == "create" and e["line"] not in seen:
+                    seen.add(e["line"])
                     todo.append((e["line"], f["line"]))
                 pairs.append((e, f))
             if len(first) != len(second):
