@@ -392,6 +392,8 @@ static void stop(void)
     if (!atomic_load(&live))
         return;
     modules_look_again();
+    if (!LIKELY(!replays))
+        part_await_others(thread_present());
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
     if (libraries && modules_under_record())
         unseen_tell(UNSEEN_RUNTIME,

@@ -174,6 +174,19 @@ void part_await_rest(const struct thread *t, const struct line *line)
         turn_wait(t->part.line, as, script_line(as)->last);
 }
 
+void part_await_others(struct thread *t)
+{
+    struct part *p = t ? part_of(t) : NULL;
+    for (uint32_t i = 1; p && i <= script->line_count; i++) {
+        const struct script_line *other = script_line(i);
+        if (other == p->line || !other->count || !atomic_load(&other->bound))
+            continue;
+        const struct script_event *last = script_events(other) + other->count - 1;
+        if (!turn_wait(p->line, last->line, last->number))
+            return;
+    }
+}
+
 /* ---- what is done ---- */
 
 static void differ(const struct part *p, uint16_t type, uint32_t line)

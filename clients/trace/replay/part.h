@@ -54,6 +54,9 @@ bool part_await(struct thread *thread, enum trace_type type);
 /* The same for whatever is to be done on a line by a thread whose part is over: until all others' is done. */
 void part_await_rest(const struct thread *thread, const struct line *line);
 
+/* Before the process ends, until others have done what they still did: nobody may wait for them to end. */
+void part_await_others(struct thread *thread);
+
 /* ---- what is done ---- */
 
 /* Before a record takes its numbers. */
