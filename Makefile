@@ -409,7 +409,7 @@ SECONDS ?= 60
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g $(SMALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION" \
-	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
+	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" $(B)/fuzz/tests/fuzz_$(FUZZ)
 	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
 	LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt $(B)/fuzz/tests/fuzz_$(FUZZ) -artifact_prefix=$(B)/fuzz/ \
 	  -max_total_time=$(SECONDS) -max_len=65536 -rss_limit_mb=3000 \
