@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const target_categories[CATEGORIES + 1] = {
+    "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
+    "join", "system", "clock",   "signal",     "extra",   "parallel", "local",     NULL};
+
 static struct target_scope *find(const struct target *target, const char *match)
 {
     for (size_t i = 0; i < target->scope_count; i++)

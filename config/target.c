@@ -51,10 +51,6 @@ void target_free(struct target *target)
     free(target);
 }
 
-const char *const target_categories[CATEGORIES + 1] = {
-    "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
-    "join", "system", "clock",   "signal",     "extra",   "parallel", "local",     NULL};
-
 const struct target_names *target_causes(const struct target_event *event)
 {
     return event->causes.count ? &event->causes : &event->woken_by;
