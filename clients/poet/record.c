@@ -6,6 +6,7 @@
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/measured.h"
+#include "clients/poet/picks.h"
 #include "clients/poet/preload.h"
 #include "clients/poet/recorded.h"
 #include "clients/poet/tables.h"
@@ -245,7 +246,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (!measured_read(command, o.meters, &o.meters, &o.memory))
+    if (!measured_read(command, o.meters, &o.meters, &o.memory) || !picks_check(command))
         return EXIT_USAGE;
     if (o.report && *o.report && !tables_may_be_named(o.report))
         return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);

@@ -31,6 +31,7 @@
 #include "clients/trace/measure/chosen.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/measure/meters.h"
+#include "clients/trace/measure/picked.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "clients/trace/replay/part.h"
@@ -361,6 +362,7 @@ static void start(void)
     stranger_shut(true);
     real_find();
     say_begin();
+    picked_begin();
     modules_begin();
     clock_begin();
     server_begin();

@@ -42,6 +42,7 @@ static struct measured *begin(struct thread *t, void *memory)
     m->head = memory;
     m->clock = t->queue->clock;
     m->gap = GAP_NS;
+    m->room = REGION_FRAMES;
     m->next = 1;
     m->serial = atomic_fetch_add(&serials, 1) + 1;
     return m;
