@@ -122,4 +122,30 @@ is "how long it took is no less than its calls" \
 like "states say what they lack" "$(poet states latest)" "1 thread had not ended when the program was gone"
 stop_server
 
+# ---- of a run whose begin is forgotten the sums are still whole, and shares are of them ----
+cat >forgets.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int n;
+__attribute__((noinline)) void step(void)
+{
+    pthread_mutex_lock(&m);
+    n++;
+    pthread_mutex_unlock(&m);
+}
+int main(void)
+{
+    for (int i = 0; i < 300000; i++)
+        step();
+    return 0;
+}
+C
+poetcc -profile -g forgets.c -o forgets
+POET_KEEP=1M POET_WAIT_MS=20000 POET_OUTPUT=forgets.poet POET_QUIET=1 ./forgets
+until_true finished forgets.poet
+check "events were forgotten" test "$(poet dump forgets.poet | wc -l)" -lt 1000000
+is "calls were not" "$(poet calls forgets.poet | awk '$1 == "step" { print $3 }')" 300000
+like "their time is what shares are of" "$(poet calls forgets.poet)" "note: measured .* ms in 1 thread since they began, of which shares are"
+is "so all together is a hundred" "$(poet calls forgets.poet | sed -nE 's/^total .* (100.0|99.9) %.*/whole/p')" whole
+
 done_testing

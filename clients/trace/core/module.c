@@ -242,7 +242,7 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
-    if (new && new->whose != WHOSE_OURS)
+    if (new &&new->whose != WHOSE_OURS)
         picked_module(m.path, m.bias, m.start, m.end);
     if (new)
         runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
