@@ -244,6 +244,7 @@ gallery: all
 # make check E=13          the end-to-end test tests/e2e/13-*.t, no other; E="13 22" for two
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_WITH = $(patsubst %,$(B)/o/tests/fuzz/%.o,asks changing told)
 A = $(B)/asan
 T =
 E =
@@ -271,7 +272,7 @@ $(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(B)/tests/tested.a
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
 
-$(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(B)/tests/tested.a
+$(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(FUZZ_WITH) $(B)/tests/tested.a
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
 
@@ -285,7 +286,7 @@ run-units: $(UNIT_PROGRAMS)
 # blocks, nodes and regions so small that small traces have many.
 SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DLEAF_CHANGES=4u -DPYRAMID_FAN=3u -DSPILL_PIECE=8192u -DSPILL_OWN=32768u -DTOLD_EVERY=300u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
-        -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u -DEVENTS_KEPT=16u
+        -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u -DEVENTS_KEPT=16u -DENTRIES_DEEPEST=64u -DPASSING_BYTES=2048u
 check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
@@ -408,12 +409,12 @@ SECONDS ?= 60
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g $(SMALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION" \
-	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
+	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" $(B)/fuzz/tests/fuzz_$(FUZZ)
 	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
 	LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt $(B)/fuzz/tests/fuzz_$(FUZZ) -artifact_prefix=$(B)/fuzz/ \
 	  -max_total_time=$(SECONDS) -max_len=65536 -rss_limit_mb=3000 \
 	  $(B)/fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
 
-$(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(B)/tests/tested.a
+$(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(FUZZ_WITH) $(B)/tests/tested.a
 	$(call step,LD,$@)
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer $^ -o $@ $(LDFLAGS) $(LIBS_TEST)

@@ -1,5 +1,6 @@
 /* poet calls: how often each function was called, and what it took. */
 #define _GNU_SOURCE
+#include "clients/poet/blocks.h"
 #include "clients/poet/callgrind.h"
 #include "clients/poet/dialects.h"
 #include "clients/poet/labels.h"
@@ -7,6 +8,7 @@
 #include "clients/poet/pprof.h"
 #include "clients/poet/suggest.h"
 #include "clients/poet/tables.h"
+#include "clients/poet/threaded.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -22,6 +24,8 @@ enum {
     OPTION_ELAPSED,
     OPTION_CASES,
     OPTION_WITH,
+    OPTION_BLOCKS,
+    OPTION_THREADS,
     OPTION_SUGGEST
 };
 
@@ -40,10 +44,12 @@ static const struct dialect dialects[] = {{"callgrind", true, callgrind_write},
 static const struct dialect suggested = {"suggest", false, suggest_write};
 
 struct wanted {
-    struct tables tables;
+    struct tables tables; /* first */
     struct table_option options[2];
     const char *what; /* the table */
     const char *with; /* a scope; NULL: none */
+    struct table_option *place; /* where that is */
+    const char *over; /* a column that is wanted for each thread; NULL: none */
     const struct dialect *dialect; /* NULL: as a table */
 };
 
@@ -58,13 +64,20 @@ static const struct argp_option options[] = {
      "so many, else 100000",
      1},
     {"elapsed", OPTION_ELAPSED, NULL, 0,
-     "for how long any thread had each function open (likewise)", 1},
+     "for how long any thread had each function open (likewise; else between which bounds)", 1},
     {"cases", OPTION_CASES, NULL, 0,
      "which calls were sequential (S), which concurrent (C), by callers that had been called so: S-S, S-C, C-S, "
      "C-C (likewise)",
      1},
     {"with", OPTION_WITH, "FUNCTION", 0,
      "which functions were open on other threads while this one was, and for how long (likewise)",
+     1},
+    {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
+     "the stretches of a function between the calls that it makes: their lines, how often each was "
+     "come to, and what it took; by the path of calls that led to it, or (--by function) by none",
+     1},
+    {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
+     "each function over all threads: a column for each, of self or another one (calls, total, cpu)",
      1},
     {"suggest", OPTION_SUGGEST, NULL, 0,
      "the functions that are better not measured, as a list for poetcc -profile -ignore=@FILE (with -o "
@@ -113,6 +126,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_WITH:
         w->with = value;
         w->what = "with";
+        return 0;
+    case OPTION_BLOCKS:
+        w->with = value;
+        w->what = "blocks";
+        return 0;
+    case OPTION_THREADS:
+        w->over = value ? value : "self";
         return 0;
     case OPTION_CASES:
         w->what = "cases";
@@ -213,23 +233,35 @@ static int name_place(struct wanted *w, struct subject *subject, char **place)
     shown_table_free(&t);
     if (status == EXIT_DONE && !*place)
         status = command_usage(w->tables.command,
-                               "--with %s: no function of that name was called: see poet calls",
-                               w->with);
+                               "--%s %s: no function of that name was called: see poet calls",
+                               w->what, w->with);
+    return status;
+}
+
+/* Of a struct wanted. */
+static int make_blocks(const struct tables *tables, struct subject *subject, struct shown_table *t)
+{
+    const struct wanted *w = (const struct wanted *)(const void *)tables;
+    struct tables_section section = {.what = "blocks", .options = w->place};
+    int status = tables_ask(tables, &section, subject, t);
+    blocks_name_lines(subject, t);
     return status;
 }
 
 static int show_entered(struct wanted *w, struct subject *subject)
 {
-    char *value = NULL, key[] = "with", most[] = "most";
-    struct table_option option[] = {{w->with ? key : most, NULL}, {0}};
-    struct tables_section section = {.what = w->what, .options = option};
-    bool every = strcmp(w->what, "entries") == 0;
+    bool every = strcmp(w->what, "entries") == 0, blocks = strcmp(w->what, "blocks") == 0;
+    char *value = NULL, key[] = "with", scope[] = "scope", most[] = "most";
+    struct table_option option[] = {{blocks ? scope : w->with ? key : most, NULL}, {0}};
+    struct tables_section section = {
+        .what = w->what, .options = option, .make = blocks ? make_blocks : NULL};
     int status = EXIT_DONE;
     if (w->with)
         status = name_place(w, subject, &value);
     else
         value = memory_printed("%u", every ? w->tables.top : 0);
     option[0].value = value;
+    w->place = option;
     if (every)
         w->tables.top = 0;
     if (status == EXIT_DONE)
@@ -252,6 +284,13 @@ static int run_entered(struct wanted *w, int argc, char **argv, int first)
     return status;
 }
 
+static int make_threaded(const struct tables *tables, struct subject *subject,
+                         struct shown_table *t)
+{
+    const struct wanted *w = (const struct wanted *)(const void *)tables;
+    return threaded_make(tables, w->over, subject, t);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .what = "calls"};
@@ -262,7 +301,8 @@ static int run(const struct command *command, int argc, char **argv)
         return run_dialect(&w, argc, argv, first);
     if (strcmp(w.what, "calls") != 0)
         return run_entered(&w, argc, argv, first);
-    struct tables_section section = {.what = "calls", .options = w.options};
+    struct tables_section section = {
+        .what = "calls", .options = w.options, .make = w.over ? make_threaded : NULL};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 

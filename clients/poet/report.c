@@ -1,6 +1,7 @@
 /* poet report: one page about a run.  A section is a table that is asked for. */
 #include "clients/book/fate.h"
 #include "clients/poet/hangs.h"
+#include "clients/poet/leaks.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -88,6 +89,7 @@ static const struct tables_section sections[] = {
      .top = 8,
      .options = only_said,
      .page = true},
+    {.what = "memory", .words = leaks_words, .page = true, .rare = true},
     {.what = "states",
      .title = "where the threads' time went",
      .columns = "thread,ready_ns,running_ns,blocked_ns,system_ns,life_ns",
@@ -107,6 +109,7 @@ static const struct tables_section sections[] = {
      .columns = "scope,calls,self_ns,self_share,total_ns,cpu_ns,mean_ns,mark",
      .top = 5,
      .page = true,
+     .by_time = true,
      .rare = true},
     {.what = "path",
      .title = "what decided how long it took",
@@ -139,7 +142,7 @@ static const struct argp argp = {
     .args_doc = "[SOURCE]",
     .doc =
         "Print one page about a run: which program ran, when and how long; what hangs, if "
-        "anything does; what to look at first; where the threads' time went; the longest waits "
+        "anything does; what to look at first; what was never freed, where memory was measured; where the threads' time went; the longest waits "
         "and why; which functions took the time, where calls were measured; what decided how long it took, and what the greatest steps of that would win "
         "if they took no time.  As a PDF it is a page of A4.",
     .children = tables_children};

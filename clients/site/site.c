@@ -2,6 +2,7 @@
 #include "clients/site/site.h"
 #include "clients/site/name.h"
 #include "clients/site/regular.h"
+#include "clients/site/remember.h"
 #include "memory/memory.h"
 #include "wire/text.h"
 
@@ -23,6 +24,7 @@ struct sites {
     uint32_t count;
     char text[512], symbol[2048]; /* symbol: names of C++ are long */
     struct name_last last;
+    struct remember *known; /* calls that were looked up */
 };
 
 static char *debug_path; /* default search for separate debug files */
@@ -34,7 +36,9 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
 struct sites *sites_new(void)
 {
     setenv("DEBUGINFOD_URLS", "", 0); /* never ask the network while drawing */
-    return memory_zeroed(1, sizeof(struct sites));
+    struct sites *sites = memory_zeroed(1, sizeof *sites);
+    sites->known = remember_new();
+    return sites;
 }
 
 static void program_free(struct program *program)
@@ -51,8 +55,10 @@ void sites_free(struct sites *sites)
 {
     for (uint32_t i = 0; sites && i < sites->count; i++)
         program_free(&sites->programs[i]);
-    if (sites)
+    if (sites) {
         free(sites->programs);
+        remember_free(sites->known);
+    }
     free(sites);
 }
 
@@ -100,6 +106,7 @@ void sites_process(struct sites *sites, uint32_t index, const struct shown_proce
     struct program *program = &sites->programs[index];
     program_free(program);
     sites->last = (struct name_last){0};
+    remember_forget(sites->known);
     program->modules = memory_zeroed(process->module_count + 1, sizeof *program->modules);
     for (uint32_t i = 0; i < process->module_count; i++) {
         program->modules[program->module_count] = process->modules[i];
@@ -235,21 +242,26 @@ static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t 
 }
 
 /* Symbols and file names are whatever the file says. */
-static struct site_is masked(struct sites *sites, struct site_is site)
+static struct site_is look_up(struct sites *sites, uint32_t process, uint64_t address, bool outer)
 {
+    struct remember_key key = {process, outer, address};
+    struct site_is site;
+    if (remember_get(sites->known, key, &site))
+        return site;
+    site = find_call(sites, process, address, outer);
     text_mask(sites->text);
     text_mask(sites->symbol);
-    return site;
+    return remember_put(sites->known, key, &site);
 }
 
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
 {
-    return masked(sites, find_call(sites, process, address, false));
+    return look_up(sites, process, address, false);
 }
 
 struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address)
 {
-    return masked(sites, find_call(sites, process, address, true));
+    return look_up(sites, process, address, true);
 }
 
 static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t address)

@@ -14,6 +14,7 @@ void place_copy(struct place *to, const struct place *from)
     struct place copy = *from;
     copy.rows = copy_of(from->rows, from->row_count, sizeof *from->rows);
     copy.moves = copy_of(from->moves, from->move_count, sizeof *from->moves);
+    copy.lit = from->lit ? memory_copied(from->lit) : NULL;
     place_free(to);
     *to = copy;
 }
@@ -22,6 +23,7 @@ void place_free(struct place *place)
 {
     free(place->rows);
     free(place->moves);
+    free(place->lit);
     *place = (struct place){0};
 }
 
@@ -43,6 +45,8 @@ static bool same_moves(const struct place *a, const struct place *b)
     return a->move_count == b->move_count;
 }
 
+static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
 bool place_equal(const struct place *a, const struct place *b)
 {
     return a->anchor == b->anchor && ref_equal(a->event, b->event) && a->position == b->position &&
@@ -51,7 +55,8 @@ bool place_equal(const struct place *a, const struct place *b)
            a->far == b->far && a->far_from == b->far_from && a->far_to == b->far_to &&
            a->fold == b->fold && a->column_ns == b->column_ns &&
            ref_equal(a->selected, b->selected) && ref_equal(a->second, b->second) &&
-           a->stands == b->stands && a->hide == b->hide && same_rows(a, b) && same_moves(a, b);
+           a->stands == b->stands && a->hide == b->hide && same_text(a->lit, b->lit) &&
+           same_rows(a, b) && same_moves(a, b);
 }
 
 void place_request(const struct place *place, struct window_request *request)

@@ -41,6 +41,8 @@ struct place {
     struct ref selected, second;
     bool stands;                /* marks are coloured by how they stand to the selected one */
     uint8_t hide;               /* HIDE_ bits, with stands */
+    char *
+        lit; /* the function whose share of the time is seen (picture/lit.h); NULL: none; not in files */
 };
 
 #define HIDE_PAST 1u
@@ -56,7 +58,7 @@ struct look {
 };
 
 void place_copy(struct place *to, const struct place *from); /* to: zeroed or a place */
-void place_free(struct place *place);                        /* empties it */
+void place_free(struct place *place); /* empties it */
 bool place_equal(const struct place *a, const struct place *b);
 /* Asks for its window; rows are the request's own, moves borrowed. */
 void place_request(const struct place *place, struct window_request *request);

@@ -34,6 +34,7 @@ static char *duration(double ns)
 /* The table's columns that are spoken of. */
 struct columns {
     uint32_t waited, thread, step, charge, since, since_ns, where;
+    uint32_t since_event, since_where; /* there are servers that do not tell these */
     bool good;
 };
 
@@ -45,7 +46,9 @@ static struct columns columns_of(const struct shown_table *t)
                         .charge = table_find(t, "charge_ns"),
                         .since = table_find(t, "since"),
                         .since_ns = table_find(t, "since_ns"),
-                        .where = table_find(t, "where")};
+                        .where = table_find(t, "where"),
+                        .since_event = table_find(t, "since_event"),
+                        .since_where = table_find(t, "since_where")};
     uint32_t n = t->column_count;
     c.good =
         c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n && c.since_ns < n;
@@ -112,13 +115,34 @@ static void add_steps(struct said *said, const struct table_names *names,
         add(said, memory_copied(")"));
 }
 
+/* The column of a row in words, where it is known; NULL: it is not. */
+static char *known(const struct table_names *names, const struct shown_table *t, uint32_t row,
+                   uint32_t column)
+{
+    const struct table_cell *cell = column < t->column_count ? &table_cells(t, row)[column] : NULL;
+    bool is = cell && cell->is != CELL_NULL && (cell->is != CELL_PLACE || cell->place.address);
+    return is ? in_words(names, t, row, column) : NULL;
+}
+
+/* "; since 1:1 at 21.5 ms, when one made the other, in main (ring.c:44)" */
 static void add_since(struct said *said, const struct table_names *names,
                       const struct shown_table *t, const struct columns *c, uint32_t segment)
 {
     char *since = in_words(names, t, segment, c->since),
-         *when = duration((double)number(t, segment, c->since_ns));
-    add(said, strcmp(since, "the start") == 0 ? memory_copied("; since the start")
-                                              : memory_printed("; since %s, when %s", when, since));
+         *when = duration((double)number(t, segment, c->since_ns)),
+         *event = known(names, t, segment, c->since_event),
+         *in = known(names, t, segment, c->since_where),
+         *where = known(names, t, segment, c->where);
+    if (strcmp(since, "the start") == 0)
+        add(said, memory_copied("; since the start"));
+    else
+        add(said, memory_printed("; since %s%s%s, when %s", event ? event : "", event ? " at " : "",
+                                 when, since));
+    if (in && !(where && strcmp(in, where) == 0)) /* where it waited is told anyway */
+        add(said, memory_printed(", in %s", in));
+    free(where);
+    free(in);
+    free(event);
     free(since);
     free(when);
 }
@@ -127,12 +151,9 @@ static void add_since(struct said *said, const struct table_names *names,
 static void add_where(struct said *said, const struct table_names *names,
                       const struct shown_table *t, const struct columns *c, uint32_t segment)
 {
-    const struct table_cell *cell =
-        c->where < t->column_count ? &table_cells(t, segment)[c->where] : NULL;
-    if (!cell || cell->is != CELL_PLACE || !cell->place.address)
-        return;
-    char *where = in_words(names, t, segment, c->where);
-    add(said, memory_printed("; it waited in %s", where));
+    char *where = known(names, t, segment, c->where);
+    if (where)
+        add(said, memory_printed("; it waited in %s", where));
     free(where);
 }
 

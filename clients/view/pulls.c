@@ -5,12 +5,15 @@
 #include "clients/view/drawer/figured.h"
 #include "clients/view/drawer/shares.h"
 #include "clients/view/picture/afar.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/reason.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/tint.h"
 #include "clients/view/savepage.h"
 #include "clients/view/picture/view.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +59,7 @@ static void write_overlay(struct view *view, const char *file)
     } else {
         thick_print(view, f);
         tint_print(view, f);
+        lit_print(view, f);
     }
     fclose(f);
 }
@@ -84,12 +88,24 @@ static void tell_reason(struct view *view)
     g_print("reason: %s\n", said ? said : "none");
 }
 
+/* "-1" for none; what is no row selects nothing. */
+static void select_row(struct view *view, const char *given)
+{
+    char *end;
+    errno = 0;
+    long row = strtol(given, &end, 10);
+    if (end == given || *end || errno || row < -1 || row > INT_MAX)
+        fprintf(stderr, "poet view: row: \"%s\" is no row\n", given);
+    else
+        page_select(drawer_page(view), (int)row);
+}
+
 bool pulls_perform(struct view *view, const char *what, const char *given)
 {
     if (strcmp(what, "drawer") == 0)
         strcmp(given, "none") == 0 ? drawer_close(view) : drawer_open(view, given);
     else if (strcmp(what, "row") == 0)
-        page_select(drawer_page(view), atoi(given));
+        select_row(view, given);
     else if (strcmp(what, "enter-row") == 0)
         page_enter(drawer_page(view));
     else if (strcmp(what, "table") == 0)

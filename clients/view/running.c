@@ -236,8 +236,33 @@ static void on_apply(GtkWidget *widget, gpointer data)
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
+/* Of a run that nobody is connected to: what could be changed is over, and what it was started with is kept nowhere. */
+static void say_over(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
+              *label = gtk_label_new("No program of this run is connected any more: nothing can be "
+                                     "changed. A trace does not say what it was started with; what "
+                                     "was measured is on the pages of the drawer (F6)."),
+              *close;
+    struct running *r = window_new(view, "What is measured", box);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 48);
+    close = button("_Close", G_CALLBACK(on_cancel), r, true);
+    gtk_widget_set_halign(close, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(box), label);
+    gtk_box_append(GTK_BOX(box), r->wrong);
+    gtk_box_append(GTK_BOX(box), close);
+    gtk_window_present(GTK_WINDOW(r->window));
+    gtk_widget_grab_focus(close);
+}
+
 void running_measure(struct view *view)
 {
+    if (!view->link.has_run || !the_book(view)->run.connected) {
+        say_over(view);
+        return;
+    }
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     struct running *r = window_new(view, "What is measured", box);

@@ -54,6 +54,7 @@
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
@@ -262,7 +263,8 @@ static bool settled(const struct view *view)
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
            !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
-           !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
+           !lit_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
+           (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 
@@ -278,6 +280,13 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
+static void free_script(gpointer data)
+{
+    struct script *s = data;
+    g_strfreev(s->lines);
+    g_free(s);
+}
+
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
@@ -288,11 +297,8 @@ static gboolean on_turn(gpointer data)
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];
-    if (!line) {
-        g_strfreev(s->lines);
-        g_free(s);
+    if (!line)
         return G_SOURCE_REMOVE;
-    }
     char **words = g_strsplit(line, " ", 4);
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
@@ -317,7 +323,7 @@ void script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
-    g_timeout_add(1, on_turn, s);
+    g_timeout_add_full(G_PRIORITY_DEFAULT, 1, on_turn, s, free_script);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);
 }

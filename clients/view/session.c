@@ -24,6 +24,7 @@
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
 #include "clients/view/picture/afar.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
@@ -88,6 +89,7 @@ static void on_run(void *user)
     reason_clear(view);
     thick_clear(view);
     tint_clear(view);
+    lit_clear(view);
     afar_clear(view);
     open_notes(view);
     fetch_cancel(view);

@@ -27,6 +27,7 @@
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/save.h"
@@ -87,6 +88,7 @@ static void take_news(void *user, enum news news)
     reason_take(view, news);
     thick_take(view, news);
     tint_take(view, news);
+    lit_take(view, news);
     afar_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
@@ -212,6 +214,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     link_close(&view->link);
     thick_clear(view);
     tint_clear(view);
+    lit_clear(view);
     afar_clear(view);
     scroll_stop(view);
     bar_stop(view);

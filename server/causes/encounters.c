@@ -1,5 +1,7 @@
 #include "server/causes/encounters.h"
 
+#include "server/order/order.h"
+
 #include <stdlib.h>
 
 static void *last(const struct encounters *encounters, uint32_t a, uint32_t b)
@@ -69,12 +71,14 @@ static uint32_t depth_of(const struct intervals *all, const struct course_of *co
 struct descent {
     const struct course_of *at;
     int64_t left_ns; /* when what was followed last was made */
+    uint64_t left; /* by which event */
     uint32_t depth, steps;
 };
 
 static void go_back(const struct intervals *all, struct descent *descent)
 {
     descent->left_ns = descent->at->made_ns;
+    descent->left = descent->at->made;
     descent->at = intervals_of(all, descent->at->maker);
     descent->depth--;
     descent->steps++;
@@ -89,16 +93,17 @@ static int64_t earliest(int64_t a, int64_t b)
 static struct encounter parted(const struct intervals *all, const struct course_of *p,
                                const struct course_of *q)
 {
-    struct descent a = {p, INTERVALS_NEVER, depth_of(all, p), 0},
-                   b = {q, INTERVALS_NEVER, depth_of(all, q), 0};
+    struct descent a = {p, INTERVALS_NEVER, NO_POSITION, depth_of(all, p), 0},
+                   b = {q, INTERVALS_NEVER, NO_POSITION, depth_of(all, q), 0};
     while (a.at && b.at && a.at != b.at && (a.depth || b.depth))
         go_back(all, a.depth >= b.depth ? &a : &b);
     if (!a.at || !b.at)
-        return (struct encounter){INTERVALS_NEVER, MET_NEVER};
+        return (struct encounter){INTERVALS_NEVER, MET_NEVER, NO_POSITION};
     if (a.at != b.at)
-        return (struct encounter){earliest(a.at->start_ns, b.at->start_ns), MET_NEVER};
-    return (struct encounter){earliest(a.left_ns, b.left_ns),
-                              a.steps && b.steps ? MET_PARTED : MET_MADE};
+        return (struct encounter){earliest(a.at->start_ns, b.at->start_ns), MET_NEVER, NO_POSITION};
+    int64_t left_ns = earliest(a.left_ns, b.left_ns);
+    return (struct encounter){left_ns, a.steps && b.steps ? MET_PARTED : MET_MADE,
+                              left_ns == a.left_ns ? a.left : b.left};
 }
 
 struct encounter encounters_last(const struct encounters *encounters, const struct intervals *all,
@@ -107,15 +112,18 @@ struct encounter encounters_last(const struct encounters *encounters, const stru
     uint32_t at = (uint32_t)(uintptr_t)last(encounters, a, b);
     while (at && all->segments[at - 1].to_ns > until_ns)
         at = encounters->before[at - 1];
-    struct encounter met = {at ? all->segments[at - 1].to_ns : INTERVALS_NEVER, MET_WAITING};
+    struct encounter met = {at ? all->segments[at - 1].to_ns : INTERVALS_NEVER, MET_WAITING,
+                            at ? all->segments[at - 1].release : NO_POSITION};
     const struct course_of *p = intervals_of(all, a), *q = intervals_of(all, b);
     int64_t group_ns = p && q ? together(p, q, met.at_ns, until_ns) : INTERVALS_NEVER;
     if (group_ns != INTERVALS_NEVER)
-        met = (struct encounter){group_ns, MET_GATHERING};
+        met = (struct encounter){group_ns, MET_GATHERING, NO_POSITION};
     if (met.at_ns == INTERVALS_NEVER)
         met = parted(all, p, q);
-    if (met.at_ns == INTERVALS_NEVER || met.at_ns > until_ns)
+    if (met.at_ns == INTERVALS_NEVER || met.at_ns > until_ns) {
         met.at_ns = until_ns;
+        met.position = NO_POSITION;
+    }
     return met;
 }
 

@@ -22,6 +22,8 @@ enum met { MET_WAITING, MET_GATHERING, MET_MADE, MET_PARTED, MET_NEVER };
 struct encounter {
     int64_t at_ns;
     enum met how;
+    uint64_t
+        position; /* of the event by which they met, or parted; NO_POSITION: there is no single one */
 };
 
 /* The segments of a wait are meetings from now on, told in the order of the waits. */

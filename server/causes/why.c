@@ -140,31 +140,40 @@ static void share(struct why *why, size_t *count, uint32_t pair, bool too, int64
     why->shares[(*count)++] = (struct share){pair, too, ns};
 }
 
-/* Which steps did who waited take, in whatever thread?  By their numbers, those of what is not recorded first. */
-static void note_steps(struct why *why)
+/* The scope of a step, by a number; those of what is not recorded come first. */
+static uint32_t scope_of(const struct why *why, uint32_t pair)
+{
+    const struct steps *steps = &why->paths.all->steps;
+    uint32_t step = why->paths.pairs.items[pair].step;
+    bool recorded = step && step <= steps->count;
+    return (recorded ? steps_scope(steps, step) : step) + PAIRS_RESERVED;
+}
+
+/* Which scopes was who waited in, in whatever thread? */
+static void note_scopes(struct why *why)
 {
     for (size_t i = 0; i < why->mine.count; i++) {
         uint32_t pair = why->mine.keys[i];
         if (why->mine.ns[pair] > 0)
-            tally_add(&why->stepped, why->paths.pairs.items[pair].step + PAIRS_RESERVED, 1);
+            tally_add(&why->stepped, scope_of(why, pair), 1);
     }
 }
 
-static bool stepped(const struct why *why, uint32_t pair)
+static bool was_there(const struct why *why, uint32_t pair)
 {
-    return tally_get(&why->stepped, why->paths.pairs.items[pair].step + PAIRS_RESERVED);
+    return tally_get(&why->stepped, scope_of(why, pair));
 }
 
 /* What is in `theirs` and not in `mine`, as a list; both are empty then. */
 static uint64_t difference(struct why *why)
 {
     size_t count = 0;
-    note_steps(why);
+    note_scopes(why);
     for (size_t i = 0; i < why->theirs.count; i++) {
         uint32_t pair = why->theirs.keys[i];
         int64_t ns = why->theirs.ns[pair] - tally_get(&why->mine, pair);
         if (ns)
-            share(why, &count, pair, stepped(why, pair), ns);
+            share(why, &count, pair, was_there(why, pair), ns);
     }
     for (size_t i = 0; i < why->mine.count; i++) {
         uint32_t pair = why->mine.keys[i];

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/file/replay.h"
 
+#include "server/file/passing.h"
 #include "server/file/saving.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
@@ -17,6 +18,7 @@ struct player {
     const char *trouble;    /* first thing that could not be read */
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
+    struct passed passed; /* until the state was read */
     uint64_t begin_ns, told_ns, chunks;
 };
 
@@ -76,6 +78,19 @@ static void hang_up(void *context, uint32_t number)
 
 static void play(void *context, struct chunk chunk);
 
+static void play_steps(void *context, struct chunk chunk)
+{
+    struct player *player = context;
+    if (!session_did(player->run, chunk.data, chunk.size))
+        player->trouble = "steps that cannot be";
+}
+
+static void play_passed(struct player *player)
+{
+    if (!passed_play(&player->passed, player->run, play_steps, player))
+        player->trouble = "steps that cannot be read";
+}
+
 static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
@@ -83,6 +98,8 @@ static void play_state(struct player *player, struct chunk chunk)
     if (!saving_read_state(player->run, chunk, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
+    } else {
+        play_passed(player);
     }
 }
 
@@ -137,6 +154,13 @@ static void play_entries(struct player *player, struct session *session, struct 
         player->trouble = error;
 }
 
+static void play_switches(struct player *player, struct session *session, struct chunk chunk)
+{
+    const char *error = NULL;
+    if (!session_switched(session, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -156,14 +180,12 @@ static void play_message(struct player *player, struct chunk chunk)
         play_sums(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_METERS)
         play_meters(player, session, chunk, stale);
-    else if (chunk.kind == CHUNK_STEPS && !session_did(session, chunk.data, chunk.size))
-        player->trouble = "steps that cannot be";
     else if (chunk.kind == CHUNK_STEPS)
-        return;
+        play_steps(player, chunk);
     else if (chunk.kind == CHUNK_ENTRIES)
         play_entries(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
-        player->trouble = session_switched(session, chunk.data, chunk.size, &error) ? NULL : error;
+        play_switches(player, session, chunk);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }
@@ -182,6 +204,10 @@ static void play(void *context, struct chunk chunk)
         break;
     case CHUNK_STATE:
         play_state(player, chunk);
+        break;
+    case CHUNK_PASSED:
+        if (!passed_note(&player->passed, chunk))
+            player->trouble = "facts that cannot be";
         break;
     case CHUNK_SESSION:
         if (!stale)
@@ -236,6 +262,7 @@ struct run *replay(const char *path, const char **why)
             player.run->unfinished = true;
         session_free(player.run->sessions[i]);
     }
+    free(player.passed.items);
     run_pack(player.run);
     player.run->connected = 0; /* nobody is, to a file */
     if (player.lost) {

@@ -1,5 +1,6 @@
 #include "server/file/saving.h"
 
+#include "server/file/passing.h"
 #include "server/run/brief.h"
 #include "server/run/metered.h"
 #include "server/intake/announce.h"
@@ -28,6 +29,7 @@
 struct saving {
     struct out facts, texts; /* since the last news */
     struct brief *brief; /* of the facts */
+    struct passing *passing; /* those that are forgotten */
     size_t sites; /* written so far */
     uint64_t news; /* place of the newest */
     struct hangup {
@@ -59,9 +61,21 @@ struct saving {
     size_t part_count, part_room;
 };
 
+static void keep_passing(struct run *run, bool all)
+{
+    struct chunk passed;
+    if (passing_flush(run->saving->passing, run, all, &passed))
+        brief_put(run->saving->brief, &run->saving->facts, passed);
+}
+
 static void keep_fact(struct run *run, struct chunk chunk)
 {
     struct saving *s = run->saving;
+    if (passing_takes(&chunk)) {
+        passing_put(s->passing, chunk);
+        keep_passing(run, false);
+        return;
+    }
     if (chunk.kind == CHUNK_HANGUP) {
         s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
         s->hangups[s->hangup_count++] = (struct hangup){chunk.session, tracefile_epoch(run->trace)};
@@ -105,6 +119,7 @@ static void keep_no_more(struct run *run)
     out_free(&saving->facts);
     out_free(&saving->texts);
     brief_free(saving->brief);
+    passing_free(saving->passing);
     out_free(&saving->state);
     free(saving->parts);
     free(saving->hangups);
@@ -117,6 +132,7 @@ void saving_begin(struct run *run, uint64_t keep_bytes)
     struct saving *saving = memory_zeroed(1, sizeof *saving);
     saving->keep_bytes = keep_bytes;
     saving->brief = brief_new();
+    saving->passing = passing_new();
     run->saving = saving;
     run->keeper = &keeper;
 }
@@ -127,6 +143,7 @@ static void put_news(struct run *run)
 {
     struct saving *s = run->saving;
     struct out out = {0};
+    keep_passing(run, true);
     if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
         return;
     put_u64(&out, s->news);

@@ -48,7 +48,7 @@ void session_measured(struct session *session, uint32_t thread, const struct slo
     out_free(&fact);
 }
 
-bool session_did(struct session *session, const uint8_t *body, size_t size)
+bool session_did(struct run *run, const uint8_t *body, size_t size)
 {
     struct measured_head head;
     struct measured_step steps[MEASURED_AT_ONCE];
@@ -65,6 +65,6 @@ bool session_did(struct session *session, const uint8_t *body, size_t size)
     memcpy(steps, body + FACT_BYTES + sizeof head, head.count * sizeof *steps);
     if (!own || own > LIMIT_LINES || !believable(&head, steps))
         return false;
-    did_add(session->run, own, (struct ref){line, number}, time_ns, &head, steps);
+    did_add(run, own, (struct ref){line, number}, time_ns, &head, steps);
     return true;
 }

@@ -44,9 +44,9 @@ bool session_entries(struct session *session, uint32_t thread, const uint8_t *bo
 /* Takes what the kernel said of its threads: the body of a SWITCHES (wire/switched.h). */
 bool session_switched(struct session *session, const uint8_t *body, size_t size,
                       const char **error);
+/* Takes the body of a STEPS, which was kept of a record, of any program of the run; false: it cannot be. */
+bool session_did(struct run *run, const uint8_t *body, size_t size);
 /* Before it ends: what it announced names what its threads measured. */
-/* Takes the body of a STEPS, which was kept of a record; false: it cannot be. */
-bool session_did(struct session *session, const uint8_t *body, size_t size);
 void session_name_sums(const struct session *session);
 void session_name_meters(const struct session *session);
 /* Takes slots of the thread whose own line has code `thread`. */

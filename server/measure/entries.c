@@ -25,12 +25,28 @@ const struct entries_thread *entries_of(const struct entries *all, uint32_t sess
     return known ? all->threads[known - 1] : NULL;
 }
 
-static void push(struct entry_open **open, size_t *count, size_t *room, struct entry_open one)
+/* Onto a stack, or above what there is room for. */
+#define PUSH_OPEN(of, one) push(&(of)->open, &(of)->open_count, &(of)->open_room, &(of)->above, one)
+
+static void push(struct entry_open **open, size_t *count, size_t *room, uint64_t *above,
+                 struct entry_open one)
 {
-    if (*count >= ENTRIES_DEEPEST)
+    if (*count >= ENTRIES_DEEPEST) {
+        ++*above;
         return;
+    }
     *open = grow(*open, room, *count + 1, sizeof **open);
     (*open)[(*count)++] = one;
+}
+
+/* The innermost one, whose end was told; NULL: it is not known. */
+static const struct entry_open *pop(const struct entry_open *open, size_t *count, uint64_t *above)
+{
+    if (*above) {
+        --*above;
+        return NULL;
+    }
+    return *count ? &open[--*count] : NULL;
 }
 
 /* ---- taking ---- */
@@ -61,10 +77,9 @@ static void follow(struct entries_thread *t, const uint8_t *body, size_t size)
     struct entry e;
     while (get_entry(&in, &ns, &e))
         if (e.is == ENTRY_BEGINS)
-            push(&t->open, &t->open_count, &t->open_room,
-                 (struct entry_open){e.context, e.time_ns});
+            PUSH_OPEN(t, ((struct entry_open){e.context, e.time_ns}));
         else if (e.is == ENTRY_ENDED)
-            t->open_count -= t->open_count > 0;
+            pop(t->open, &t->open_count, &t->above);
 }
 
 static struct entries_block block_of(const struct entries_thread *t, const struct said *said,
@@ -74,7 +89,8 @@ static struct entries_block block_of(const struct entries_thread *t, const struc
                                   .last_ns = said->last_ns,
                                   .bytes = memory_bytes(size),
                                   .size = (uint32_t)size,
-                                  .open_count = (uint32_t)t->open_count};
+                                  .open_count = (uint32_t)t->open_count,
+                                  .above = t->above};
     memcpy(block.bytes, body, size);
     block.open = memory_resized(NULL, t->open_count + 1, sizeof *block.open);
     if (t->open_count)
@@ -149,7 +165,8 @@ struct entries_walk entries_walk(const struct entries_thread *thread, uint64_t f
     if (low < thread->count) {
         const struct entries_block *block = &thread->blocks[low];
         for (uint32_t i = 0; i < block->open_count; i++)
-            push(&walk.open, &walk.open_count, &walk.open_room, block->open[i]);
+            PUSH_OPEN(&walk, block->open[i]);
+        walk.above = block->above;
         enter_block(&walk);
     }
     return walk;
@@ -164,15 +181,15 @@ bool entries_next(struct entries_walk *walk, struct entry_seen *seen)
             return false;
         enter_block(walk);
     }
-    if (e->is == ENTRY_ENDED && walk->open_count) {
-        const struct entry_open *open = &walk->open[--walk->open_count];
+    const struct entry_open *open =
+        e->is == ENTRY_ENDED ? pop(walk->open, &walk->open_count, &walk->above) : NULL;
+    if (open) {
         e->context = open->context;
         seen->began_ns = open->began_ns;
     }
-    seen->depth = (uint32_t)walk->open_count;
+    seen->depth = walk->open_count + walk->above;
     if (e->is == ENTRY_BEGINS)
-        push(&walk->open, &walk->open_count, &walk->open_room,
-             (struct entry_open){e->context, e->time_ns});
+        PUSH_OPEN(walk, ((struct entry_open){e->context, e->time_ns}));
     return true;
 }
 

@@ -12,7 +12,10 @@
 #ifndef ENTRIES_KEPT /* tests make it small */
 #define ENTRIES_KEPT ((uint64_t)1 << 29)
 #endif
-#define ENTRIES_DEEPEST 65536u /* calls that are open in one thread; those above are left out */
+#ifndef ENTRIES_DEEPEST
+/* calls that are open in one thread; of those above only the number is known */
+#define ENTRIES_DEEPEST 65536u
+#endif
 
 struct entry_open {
     uint32_t context;
@@ -25,6 +28,7 @@ struct entries_block {
     uint32_t size;
     uint32_t open_count; /* when it begins */
     struct entry_open *open;
+    uint64_t above; /* open ones above those */
 };
 
 struct entries_thread {
@@ -33,6 +37,7 @@ struct entries_thread {
     size_t count, room;
     struct entry_open *open; /* as far as it is told */
     size_t open_count, open_room;
+    uint64_t above; /* open ones above those */
     uint64_t begins, lost; /* calls that are there; that found no room in the ring */
 };
 
@@ -62,12 +67,13 @@ struct entries_walk {
     uint64_t last_ns;
     struct entry_open *open; /* after what was looked at last */
     size_t open_count, open_room;
+    uint64_t above;
 };
 
 struct entry_seen {
     struct entry entry; /* of one that ended, with its context */
     uint64_t began_ns; /* of one that ended */
-    uint32_t depth; /* calls that it lies in */
+    uint64_t depth; /* calls that it lies in */
 };
 
 /* From the last place on that is not later than from_ns; what is open there is walk->open. */

@@ -134,7 +134,8 @@ static void note_about(struct follow *f, const struct member *m)
 static uint32_t code(struct follow *f, uint32_t from, uint32_t to, enum step_is is,
                      uint32_t category)
 {
-    return steps_code(&f->intervals.steps, (struct step){from, to, (uint8_t)is, (uint8_t)category});
+    return steps_code(&f->intervals.steps,
+                      (struct step){from, to, (uint8_t)is, (uint8_t)category, 0});
 }
 
 static struct wait begun_wait(const struct acting *t, uint32_t line)

@@ -106,7 +106,7 @@ static void begin_thread(struct overlap *o, struct overlap_thread *t)
         ;
     bool begins = any && t->next.entry.is == ENTRY_BEGINS,
          ends = any && t->next.entry.is == ENTRY_ENDED && t->next.entry.context;
-    size_t count = t->walk.open_count - (begins && t->walk.open_count);
+    size_t count = t->walk.open_count - (begins && t->walk.open_count && !t->walk.above);
     for (size_t i = 0; i < count; i++)
         begin_call(o, t, t->walk.open[i].context, o->from_ns);
     if (ends)

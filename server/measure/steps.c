@@ -15,6 +15,18 @@ static bool same(struct step a, struct step b)
     return a.from == b.from && a.to == b.to && a.is == b.is && a.category == b.category;
 }
 
+/* Of the step that was added last. */
+static void note_scope(struct steps *steps, uint32_t scope)
+{
+    uintptr_t first = scope ? (uintptr_t)map_get(&steps->scopes, scope, 0) : steps->count;
+    steps->alike = grow(steps->alike, &steps->alike_room, steps->count, sizeof *steps->alike);
+    if (!first) {
+        first = steps->count;
+        map_put(&steps->scopes, scope, 0, (void *)first);
+    }
+    steps->alike[steps->count - 1] = (uint32_t)first;
+}
+
 static uint32_t find(struct steps *steps, struct step step)
 {
     uint64_t ends = (uint64_t)step.from << 32 | step.to,
@@ -24,6 +36,7 @@ static uint32_t find(struct steps *steps, struct step step)
         return (uint32_t)code;
     steps->items = grow(steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
     steps->items[steps->count++] = step;
+    note_scope(steps, step.scope);
     map_put(&steps->codes, ends, rest, (void *)(uintptr_t)steps->count);
     return steps->count;
 }
@@ -41,6 +54,8 @@ struct step steps_at(const struct steps *steps, uint32_t code) { return steps->i
 void steps_free(struct steps *steps)
 {
     free(steps->items);
+    free(steps->alike);
     map_free(&steps->codes);
+    map_free(&steps->scopes);
     *steps = (struct steps){0};
 }

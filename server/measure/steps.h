@@ -25,6 +25,8 @@ struct step {
         to; /* of calls: the path, and the one that ended last in it, 0 none; else places; 0: none is known, or the thread's begin or end */
     uint8_t is; /* an enum step_is */
     uint8_t category; /* 0: of no particular one; else as the descriptions number them */
+    uint32_t
+        scope; /* of calls: their function, a number of the run that goes with `from`; 0: none is known */
 };
 
 /* Zero-initialised: there are none. */
@@ -32,7 +34,9 @@ struct steps {
     struct step *items; /* by code - 1 */
     uint32_t count;
     size_t room;
-    struct map codes;
+    struct map codes, scopes;
+    uint32_t *alike; /* by code - 1: the first step of the same scope; of no scope, itself */
+    size_t alike_room;
     uint32_t of_late[STEPS_OF_LATE]; /* by a hash: codes that were asked for */
 };
 
@@ -45,6 +49,11 @@ static inline uint32_t step_place(struct step step)
 /* The code of a step, made on first use, from 1. */
 uint32_t steps_code(struct steps *steps, struct step step);
 struct step steps_at(const struct steps *steps, uint32_t code);
+/* One number for all steps of one scope: the code of one of them. */
+static inline uint32_t steps_scope(const struct steps *steps, uint32_t code)
+{
+    return steps->alike[code - 1];
+}
 void steps_free(struct steps *steps); /* empties it */
 
 #endif

@@ -151,6 +151,16 @@ static void clear_up(struct did_of *t)
     t->gone = t->steps_gone = 0;
 }
 
+/* Behind those that are not: an event that is not there yet, or never will be, is not forgotten, however long ago it was
+ * told.  Ever farther ahead, so that it takes no time; `end`: none was found. */
+static size_t look_ahead(const struct run *run, const struct did_of *t, size_t end)
+{
+    for (size_t step = AHEAD; step < t->count - end; step *= 2)
+        if (order_is_forgotten(run->order, t->spans[end + step].at))
+            return end + step + 1;
+    return end;
+}
+
 /* Up to the last that is forgotten; returns how many were looked at. */
 static size_t forget(const struct run *run, struct did *did, struct did_of *t)
 {
@@ -158,6 +168,8 @@ static size_t forget(const struct run *run, struct did *did, struct did_of *t)
     for (; i < t->count && i < end + AHEAD && i < t->gone + LOOKS; i++)
         if (order_is_forgotten(run->order, t->spans[i].at))
             end = i + 1;
+    if (end == t->gone)
+        end = look_ahead(run, t, end);
     size_t steps_gone = end < t->count ? t->spans[end].first : t->step_count;
     did->bytes -= bytes_of(end - t->gone, steps_gone - t->steps_gone);
     size_t looked = i - t->gone, went = end - t->gone;

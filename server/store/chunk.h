@@ -30,7 +30,8 @@ enum chunk_kind {
     CHUNK_ENTRIES = 76, /* when calls of it began and ended (wire/entries.h) */
     CHUNK_SWITCHES = 77, /* when its threads went on processors and off them (wire/switched.h) */
     CHUNK_METERS = 78, /* what a thread counted in meters of its own by then (wire/meter.h) */
-    CHUNK_STEPS = 79 /* what a thread did since its record before (wire/measured.h) */
+    CHUNK_STEPS = 79, /* what a thread did since its record before (wire/measured.h) */
+    CHUNK_PASSED = 88 /* a fact: where there are some that are forgotten with their events */
 };
 
 struct chunk {

@@ -56,9 +56,12 @@ part_growing() {
     poetcc -trace -O2 "$here/contend.c" -o contend
     serve
     mkfifo grow
-    POET_WAIT_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow &
+    exec 3<>grow # open at both ends from the start: it need not wait for who writes
+    POET_WAIT_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow 3>&- &
     started="$started $!"
-    "$B/tests/look" unix:run/poet.sock growing "$more" 2>look.out >grow
+    until [ "$(figure unix:run/poet.sock events 2>/dev/null)" ]; do sleep 0.05; done
+    "$B/tests/look" unix:run/poet.sock growing "$more" 2>look.out >&3
+    exec 3>&-
     row "poet waits of a run that grows, $(calc %.0e "$more") more" "$(sed -n 's/^waits of a run that grows: //p' look.out)" "wanted: 100 ms"
     rm -f grow
 }

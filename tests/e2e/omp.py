@@ -18,7 +18,16 @@ def dump(path):
 
 
 def notes(path):
-    return {text: fact["event"] for fact in dump(path) if fact.get("type") == "note" for text in fact["texts"]}
+    return {text: fact for fact in dump(path) if fact.get("type") == "note" for text in fact["texts"]}
+
+
+def serves_two(found, pattern):
+    """Whether one thread did such things for several teams: what it did is in its own order then, whatever OpenMP says."""
+    teams = {}
+    for text, fact in found.items():
+        if re.fullmatch(pattern, text):
+            teams.setdefault(fact["thread"], set()).add(text.split()[1])
+    return any(len(of) > 1 for of in teams.values())
 
 
 def expected(names):
@@ -35,7 +44,7 @@ def expected(names):
         for a in all_of(pattern):
             for b in all_of(pattern):
                 if a < b:
-                    yield a, b, {"concurrent"}
+                    yield a, b, {"concurrent", "before", "after"} if serves_two(names, pattern) else {"concurrent"}
 
     chain = [r"before", r"in \d", r"out \d", r"maker", r"first", r"second", r"waited", r"child", r"grandchild", r"grouped",
              r"loop \d", r"looped", r"late \d", r"nested \d \d", r"after"]
@@ -59,7 +68,7 @@ def expected(names):
 def check_order(path):
     found = notes(path)
     wanted = list(expected(found))
-    asked = "".join(f"{found[a]} {found[b]}\n" for a, b, _ in wanted)
+    asked = "".join(f"{found[a]['event']} {found[b]['event']}\n" for a, b, _ in wanted)
     out = subprocess.run(["poet", "order", path, "-"], input=asked, capture_output=True, text=True)
     answers = out.stdout.split()
     wrong = [f"{a}, {b}: {answer}" for (a, b, right), answer in zip(wanted, answers) if answer not in right]

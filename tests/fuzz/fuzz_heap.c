@@ -1,31 +1,13 @@
 /* The heap of a process, of any content, which changes while it is read; what is told of it is taken, and asked for. */
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/intake/heaped.h"
 #include "server/intake/heapmap.h"
 #include "server/run/heap.h"
+#include "tests/fuzz/changing.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define PATCH 10u /* bytes: a place, 16 bits, and a value of 64 */
-
-static char *memory;
-static int fd = -1;
-
-struct input {
-    const uint8_t *data;
-    size_t size;
-    atomic_bool stop;
-};
 
 /* The places that matter, and now and then any other. */
 static size_t place_of(uint16_t place)
@@ -50,38 +32,21 @@ static size_t place_of(uint16_t place)
     }
 }
 
-static void patch(const struct input *input, size_t i)
+static void patch(char *memory, uint16_t place, uint64_t value)
 {
-    uint16_t place;
-    uint64_t value;
-    memcpy(&place, input->data + i, sizeof place);
-    memcpy(&value, input->data + i + 2, sizeof value);
     size_t at = place_of(place) & ~(size_t)7;
     if (at < 64 && value >> 60)
         value &= 0x000001ff000001ff; /* to look at all of them takes long: only now and then */
     if (at >= 8)
-        __atomic_store_n((uint64_t *)(memory + at), value, __ATOMIC_RELAXED);
+        changing_set(memory, at, value);
 }
 
-static void *change(void *context)
-{
-    struct input *input = context;
-    while (!atomic_load(&input->stop))
-        for (size_t i = 0; i + PATCH <= input->size; i += PATCH)
-            patch(input, i);
-    return NULL;
-}
+static struct changing shared = {.bytes = HEAP_MAP_BYTES, .patch = patch};
 
-static void begin(void)
+static void begin(const uint8_t *data, size_t size)
 {
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        if (ftruncate(fd, HEAP_MAP_BYTES) < 0)
-            abort();
-        memory = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, HEAP_MAP_BYTES);
-    struct heap_head *head = (struct heap_head *)memory;
+    changing_begin(&shared, data, size);
+    struct heap_head *head = (struct heap_head *)(void *)shared.memory;
     head->magic = HEAP_MAGIC;
     head->version = HEAP_VERSION;
     head->sums = 16;
@@ -127,25 +92,20 @@ static void ask(const struct run *run)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input input = {.data = data, .size = size};
     struct run *run = run_new("heap@1", 1, NULL);
     struct used_by by = {.run = run, .line = line};
     struct heapmap map;
-    pthread_t other;
-    begin();
-    heapmap_begin(&map, fd, take, &by);
-    for (size_t i = 0; i + PATCH <= size; i += PATCH)
-        patch(&input, i);
+    begin(data, size);
+    heapmap_begin(&map, shared.fd, take, &by);
+    changing_once(&shared);
     heapmap_sums(&map, 1000);
-    if (pthread_create(&other, NULL, change, &input) != 0)
-        abort();
+    changing_go_on(&shared);
     for (uint64_t ns = 1001; ns < 1003; ns++) {
         heapmap_sample(&map, ns);
         heapmap_sums(&map, ns);
         heapmap_blocks(&map, ns);
     }
-    atomic_store(&input.stop, true);
-    pthread_join(other, NULL);
+    changing_end(&shared);
     ask(run);
     /* the body of a HEAP by itself */
     struct in in = in_from(data, size);

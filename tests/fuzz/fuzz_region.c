@@ -1,31 +1,14 @@
 /* The region of a thread, of any content, which changes while it is read; what is told of it is taken, and added up. */
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/intake/region.h"
 #include "server/measure/calls.h"
+#include "tests/fuzz/changing.h"
 #include "wire/slot.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define PATCH 10u /* bytes: a place, 16 bits, and a value of 64 */
-
-static char *memory;
-static int fd = -1;
-
-struct input {
-    const uint8_t *data;
-    size_t size;
-    atomic_bool stop;
-};
 
 /* The places that matter: the head, the first frames and contexts, and now and then any other. */
 static size_t place_of(uint16_t place)
@@ -43,38 +26,20 @@ static size_t place_of(uint16_t place)
     }
 }
 
-static void patch(const struct input *input, size_t i)
+static void patch(char *memory, uint16_t place, uint64_t value)
 {
-    uint16_t place;
-    uint64_t value;
-    memcpy(&place, input->data + i, sizeof place);
-    memcpy(&value, input->data + i + 2, sizeof value);
     size_t at = place_of(place) & ~(size_t)7;
     if (at == offsetof(struct region_head, contexts) && value >> 60)
         value &= 0xffffffff000001ff; /* to look at all of them takes long: only now and then */
-    __atomic_store_n((uint64_t *)(memory + at), value, __ATOMIC_RELAXED);
+    changing_set(memory, at, value);
 }
 
-static void *change(void *context)
-{
-    struct input *input = context;
-    while (!atomic_load(&input->stop))
-        for (size_t i = 0; i + PATCH <= input->size; i += PATCH)
-            patch(input, i);
-    return NULL;
-}
+static struct changing shared = {.bytes = REGION_MAP_BYTES, .sealed = true, .patch = patch};
 
-static void begin(void)
+static void begin(const uint8_t *data, size_t size)
 {
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        if (ftruncate(fd, REGION_MAP_BYTES) < 0 ||
-            fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
-            abort();
-        memory = mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, REGION_MAP_BYTES);
-    *(struct region_head *)memory =
+    changing_begin(&shared, data, size);
+    *(struct region_head *)(void *)shared.memory =
         (struct region_head){.magic = REGION_MAGIC, .version = REGION_VERSION};
 }
 
@@ -109,22 +74,17 @@ static void add_up(const struct context_thread *thread)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input input = {.data = data, .size = size};
     struct context_thread thread = {0};
     struct region *region = NULL;
-    pthread_t other;
-    begin();
-    if (region_add(&region, fd, 1))
+    begin(data, size);
+    if (region_add(&region, shared.fd, 1))
         abort();
-    for (size_t i = 0; i + PATCH <= size; i += PATCH)
-        patch(&input, i);
+    changing_once(&shared);
     read_some(region, &thread, 1000);
-    if (pthread_create(&other, NULL, change, &input) != 0)
-        abort();
+    changing_go_on(&shared);
     for (uint64_t ns = 1001; ns < 1004; ns++)
         read_some(region, &thread, ns);
-    atomic_store(&input.stop, true);
-    pthread_join(other, NULL);
+    changing_end(&shared);
     add_up(&thread);
     region_free(region);
     free(thread.items);

@@ -44,6 +44,23 @@ static void forgotten_with_its_events(void **state)
     run_free(p.run);
 }
 
+/* Steps of events that never came hold up nobody for ever. */
+static void what_never_came_is_passed_over(void **state)
+{
+    struct played p = play("pthread");
+    uint32_t t = play_line(&p, "task", "t"), never = play_line(&p, "task", "never");
+    struct measured_step step = {0, 1, 1};
+    (void)state;
+    for (unsigned i = 0; i < EVENTS; i++) {
+        struct ref at = PLAY(&p, t, i ? "note" : "start", i, 0);
+        bool odd = i >= 100 && i < 800; /* longer than what is looked at one by one */
+        tell(&p, t, odd ? (struct ref){never, i} : at, (int64_t)i * PLAYED_MS, 1, &step);
+    }
+    run_forget(p.run, EVENTS - 100);
+    assert_true(did_first(p.run, t) + 200 > EVENTS);
+    run_free(p.run);
+}
+
 /* Beyond the ceiling it is said once that the thread's step is not known, until there is room again. */
 static void no_more_than_there_is_room_for(void **state)
 {
@@ -113,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forgotten_with_its_events),
+        cmocka_unit_test(what_never_came_is_passed_over),
         cmocka_unit_test(no_more_than_there_is_room_for),
         cmocka_unit_test(whatever_is_told_fits_between_the_events),
     };

@@ -150,6 +150,42 @@ static void refuses_what_cannot_be(void **state)
     entries_free(&all);
 }
 
+/* Ends of calls that are too deep to be kept are not taken for those of others, whichever block they are in. */
+static void ends_of_the_deepest_are_their_own(void **state)
+{
+    (void)state;
+    const uint32_t deep = ENTRIES_DEEPEST + 5;
+    struct entries all = {0};
+    struct entry_seen seen;
+    struct out out = {0};
+    const char *why;
+    uint64_t last = 1000;
+    for (uint32_t half = 0; half < 2; half++) {
+        out.size = 0;
+        put_entries_head(&out, last);
+        for (uint32_t i = 0; i < deep; i++)
+            put_entry(
+                &out, &last,
+                &(struct entry){half ? ENTRY_ENDED : ENTRY_BEGINS, half ? 0 : 1 + i, last + 1, 0});
+        assert_true(entries_take(&all, 1, 7, out.data, out.size, &why));
+    }
+    for (uint64_t from = 0; from <= 1000 + deep; from += 1000 + deep) {
+        struct entries_walk walk = entries_walk(entries_of(&all, 1, 7), from);
+        for (uint32_t left = deep; left && entries_next(&walk, &seen);) {
+            if (seen.entry.is == ENTRY_BEGINS)
+                continue;
+            uint32_t context = left > ENTRIES_DEEPEST ? 0 : left;
+            assert_int_equal(seen.entry.context, context);
+            assert_int_equal(seen.began_ns, context ? 1000 + context : 0);
+            assert_int_equal(seen.depth, --left);
+        }
+        assert_false(entries_next(&walk, &seen));
+        entries_walk_end(&walk);
+    }
+    out_free(&out);
+    entries_free(&all);
+}
+
 /* ---- who was open with whom ---- */
 
 #define SCOPES 5u
@@ -346,8 +382,11 @@ static void cases_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_what_is_there),    cmocka_unit_test(waits_for_what_is_being_written),
-        cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(overlaps_as_the_definition_says),
+        cmocka_unit_test(takes_what_is_there),
+        cmocka_unit_test(waits_for_what_is_being_written),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(ends_of_the_deepest_are_their_own),
+        cmocka_unit_test(overlaps_as_the_definition_says),
         cmocka_unit_test(cases_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void keep(void *context, const struct spell *spell)
 
 static uint32_t step(struct intervals *all, uint32_t from, uint32_t to, enum step_is is)
 {
-    return steps_code(&all->steps, (struct step){from, to, (uint8_t)is, 0});
+    return steps_code(&all->steps, (struct step){from, to, (uint8_t)is, 0, 0});
 }
 
 /* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */
@@ -136,7 +136,7 @@ static void who_waits_still_is_blocked_to_the_end(void **context)
     struct intervals all = {0};
     struct wait open[] = {{.from_ns = 5, .to_ns = 9, .thread = 1},
                           {.from_ns = 10, .to_ns = 100, .thread = 2, .place = PLACE}};
-    struct lives lives = {&all, open, 2};
+    struct lives lives = {.all = &all, .open = open, .open_count = 2};
     struct listing l = {.count = 0};
     intervals_start(&all, 2, 0, 1);
     intervals_ran(&all, 2, step(&all, 0, 1, STEP_CODE), 10, 2);

@@ -34,15 +34,17 @@ static int end(void **unused)
     return system(command);
 }
 
-static struct source source_of(const char *run, uint64_t began_ns)
+static struct source source_of(char *run, uint64_t began_ns)
 {
     return (struct source){
-        .is_file = true, .name = trace, .book.run = {.name = (char *)run, .wall_ns = began_ns}};
+        .is_file = true, .name = trace, .book.run = {.name = run, .wall_ns = began_ns}};
 }
 
 static bool open_notes(struct notes *notes, const char *run, uint64_t began_ns, struct error *error)
 {
-    struct source source = source_of(run, began_ns);
+    char name[16];
+    snprintf(name, sizeof name, "%s", run);
+    struct source source = source_of(name, began_ns);
     return notes_open(notes, &source, error);
 }
 

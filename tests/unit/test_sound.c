@@ -21,8 +21,8 @@ static struct intervals good(void)
                         .thread = T,
                         .place = A,
                         .class = WAIT_EXCLUSION};
-    uint32_t code = steps_code(&all.steps, (struct step){A, B, STEP_CODE, 0}),
-             late = steps_code(&all.steps, (struct step){A, A, STEP_LATENCY, 0});
+    uint32_t code = steps_code(&all.steps, (struct step){A, B, STEP_CODE, 0, 0}),
+             late = steps_code(&all.steps, (struct step){A, A, STEP_LATENCY, 0, 0});
     intervals_start(&all, HOLDER, 0, 1);
     intervals_start(&all, T, 0, 2);
     intervals_ran(&all, T, code, 10 * MS, 3);

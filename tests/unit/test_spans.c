@@ -11,7 +11,7 @@ enum { T = 1, HOLDER = 2, PLACE = 7 };
 
 static uint32_t step(struct intervals *all, uint32_t from, uint32_t to)
 {
-    return steps_code(&all->steps, (struct step){from, to, STEP_CODE, 0});
+    return steps_code(&all->steps, (struct step){from, to, STEP_CODE, 0, 0});
 }
 
 /* T: made 0, start 1, petition 10, its holder leaves 25, entered 30, end 50, close 60. */

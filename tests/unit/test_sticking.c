@@ -12,11 +12,12 @@ const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 static struct scene_row rows[] = {{.y_pt = 20}, {.y_pt = 46}};
 
 /* Two that follow each other, the second up to 400; and one in the row below, that ends at 300. */
+static char more[] = "waits for Q:more", lock[] = "waits for M:lock", mark[] = "broadcast";
 static struct scene_text texts[] = {
-    {100, 8, 90, 10, 8, "waits for Q:more", .until_pt = 230, .followed = true},
-    {250, 8, 90, 10, 8, "waits for Q:more", .until_pt = 400},
-    {120, 34, 90, 10, 8, "waits for M:lock", .until_pt = 300},
-    {0, 34, 30, 10, 8, "broadcast", .until_pt = 0}, /* of a mark */
+    {100, 8, 90, 10, 8, more, .until_pt = 230, .followed = true},
+    {250, 8, 90, 10, 8, more, .until_pt = 400},
+    {120, 34, 90, 10, 8, lock, .until_pt = 300},
+    {0, 34, 30, 10, 8, mark, .until_pt = 0}, /* of a mark */
 };
 
 struct told {

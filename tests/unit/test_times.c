@@ -134,8 +134,11 @@ static void states_go_by_the_newest_fit(void **state)
     for (unsigned i = 1; i < ROUNDS; i++) {
         uint64_t a = order_position(run->order, (struct ref){2, i}),
                  b = order_position(run->order, (struct ref){2, i + 1});
-        struct pyramid_range r = {true, times_fitted(run, a), times_fitted(run, b), 1,
-                                  run->last_ns + 1};
+        struct pyramid_range r = {.by_time = true,
+                                  .from = times_fitted(run, a),
+                                  .to = times_fitted(run, b),
+                                  .pixels = 1,
+                                  .end = run->last_ns + 1};
         struct pyramid_pixel pixel = {0};
         bool sends = order_event(run->order, a).relation == RELATION_SEND;
         pyramid_add(course_pyramid(run, COURSE_ORDER), 2, &r, 0, 1, &pixel);

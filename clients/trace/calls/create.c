@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <threads.h>
 
 /* The id of a thread is known only once it runs. */

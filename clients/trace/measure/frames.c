@@ -287,8 +287,8 @@ static struct region_frame *cut_above(struct measured *m, struct region_frame *f
 
 /* The end of a call that is not the innermost one: what was called in it has ended, too, as after an exception
  * through code that has no such ends.  NULL: it was not open. */
-static __attribute__((noinline)) struct region_frame *find_ended(struct measured *m,
-                                                                 uint64_t function, uint64_t stack)
+static __attribute__((noinline)) struct region_frame *
+find_ended(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
     if (depth > REGION_FRAMES) {
@@ -300,7 +300,8 @@ static __attribute__((noinline)) struct region_frame *find_ended(struct measured
         f--;
     if (f->stack != OUTERMOST && f->function == function)
         return cut_above(m, f);
-    sum_add(&m->head->mismatched, 1);
+    if (wanted & WANTED_CALLS) /* else it began unseen */
+        sum_add(&m->head->mismatched, 1);
     return NULL;
 }
 
@@ -342,7 +343,7 @@ static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_
         return;
     if (frames_pick && function > UINT16_MAX && frames_pick(function) != PICK_MEASURED)
         return; /* it has no frame */
-    struct region_frame *f = find_ended(m, function, stack);
+    struct region_frame *f = find_ended(m, wanted, function, stack);
     if (f)
         exit_timed(m, wanted, f, frames_depth(m));
 }

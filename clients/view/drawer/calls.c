@@ -1,12 +1,14 @@
 /* How often each function was called, and what it took: as a list, a tree, or boxes; what was made in one lights up. */
 #include "clients/view/drawer/boxed.h"
 #include "clients/view/drawer/callfilter.h"
+#include "clients/view/drawer/calllit.h"
 #include "clients/view/drawer/callmarks.h"
 #include "clients/view/drawer/callrange.h"
 #include "clients/view/drawer/graphed.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/parts/marked.h"
 #include "clients/view/parts/tabled.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/view.h"
 
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 /* Kept with the window. */
 struct calls {
     struct paged *paged; /* the page */
-    enum shape { FLAT, TREE, GRAPH, BOXES } shape;
+    enum shape { FLAT, TREE, GRAPH, BOXES } shape, asked; /* what there is a table of */
     bool by_thread;
     char *text; /* only what has it in its name; "": all */
     struct boxed *boxed;
@@ -24,6 +26,9 @@ struct calls {
     struct ref event; /* whose row is to be selected once there is a table; line 0: none */
     struct table_place function; /* likewise; address 0: none */
     guint later; /* then it is selected */
+    bool quiet; /* what is selected follows from an event that is: with it, it is undone */
+    bool
+        restored; /* a place of before is back: the function that was lit there is selected, no other */
     struct callrange range; /* that was asked about */
 };
 
@@ -42,6 +47,7 @@ static void request(struct view *view, struct table_request *r)
 {
     struct calls *c = calls_of(view);
     callrange_ask(&c->range, view, r);
+    c->asked = c->shape;
     if (c->shape == GRAPH)
         tabled_option(r, "graph", "yes");
     else if (c->shape != FLAT)
@@ -76,6 +82,10 @@ static void chosen(struct view *view, const struct shown_table *t, int row)
         row = -1; /* of a table that was there before */
     callmarks_take(&c->marks, &names, t, row);
     callmarks_mark(view, &c->marks);
+    char *lit = calllit_of(&names, t, row);
+    if (!c->restored)
+        lit_set(view, lit, !c->quiet);
+    g_free(lit);
 }
 
 /* In the boxes, whose rows are those of the whole table. */
@@ -99,6 +109,22 @@ static void select_row(struct view *view, int row)
         page_select(calls_of(view)->paged, row);
 }
 
+/* It follows from something else. */
+static void select_quietly(struct view *view, const struct shown_table *t, int row)
+{
+    struct calls *c = calls_of(view);
+    c->quiet = true;
+    if (is_drawn(c)) {
+        select_row(view, row);
+        marked_clear(&view->marked);
+        chosen(view, t, row);
+        news_tell(&view->news, NEWS_HITS);
+    } else {
+        page_select(c->paged, row);
+    }
+    c->quiet = false;
+}
+
 /* What waits to be selected, now that there is a table. */
 static void select_wanted(struct view *view, const struct shown_table *t)
 {
@@ -112,14 +138,26 @@ static void select_wanted(struct view *view, const struct shown_table *t)
         row = callmarks_row(t, &names, e, c->shape == TREE || c->shape == BOXES);
     c->function = (struct table_place){0};
     c->event = (struct ref){0};
-    if (row < 0)
-        return;
-    select_row(view, row);
-    if (is_drawn(c)) {
-        marked_clear(&view->marked);
-        chosen(view, t, row);
-        news_tell(&view->news, NEWS_HITS);
+    if (row >= 0)
+        select_quietly(view, t, row);
+}
+
+/* The row whose function is lit; none. */
+static void select_lit(struct view *view)
+{
+    struct calls *c = calls_of(view);
+    const struct shown_table *t = page_table(c->paged);
+    struct table_names names = {the_book(view), view->link.sites};
+    const char *wanted = view->camera.place.lit;
+    int row = -1;
+    for (uint32_t i = 0; wanted && row < 0 && i < t->row_count; i++) {
+        char *lit = calllit_of(&names, t, (int)i);
+        row = g_strcmp0(lit, wanted) == 0 ? (int)i : -1;
+        g_free(lit);
     }
+    c->event = (struct ref){0};
+    if (row >= 0 || c->marks.count)
+        select_quietly(view, t, row);
 }
 
 static void select_now(struct view *view)
@@ -156,12 +194,21 @@ static void told(struct view *view, const struct shown_table *t)
 static void take(struct view *view, enum news news)
 {
     struct calls *c = calls_of(view);
+    if (news == NEWS_SHOWN && c->asked != c->shape)
+        page_ask(c->paged); /* it was changed while nobody looked */
     if (news == NEWS_PICTURE && c->marks.count) {
         callmarks_mark(view, &c->marks);
         news_tell(&view->news, NEWS_HITS);
     }
     if (news == NEWS_SELECTED && callrange_is_another(&c->range, view))
         page_ask(calls_of(view)->paged);
+    c->restored |= news == NEWS_RESTORED;
+    if (news == NEWS_SELECTED && c->restored) {
+        if (page_has_rows(c->paged))
+            select_lit(view);
+        c->restored = false;
+        return;
+    }
     if (news != NEWS_SELECTED || !view->camera.place.selected.line)
         return;
     c->event = view->camera.place.selected;

@@ -172,7 +172,9 @@ void grid_again(struct grid *g)
 
 void grid_select(struct grid *g, int row)
 {
-    for (guint i = 0; i < row_count(g); i++)
+    if (row < 0)
+        gtk_single_selection_set_selected(g->selection, GTK_INVALID_LIST_POSITION);
+    for (guint i = 0; row >= 0 && i < row_count(g); i++)
         if ((int)row_at(g, i)->row == row)
             gtk_single_selection_set_selected(g->selection, i);
 }

@@ -26,6 +26,14 @@ struct linehits *linehits_new(struct view *view)
     return h;
 }
 
+/* (The link has gone by then.) */
+void linehits_free(struct linehits *h)
+{
+    g_free(h->path);
+    g_free(h->sites);
+    g_free(h);
+}
+
 static bool is_wanted(const struct linehits *h, const struct asked_site *at)
 {
     struct site_is site = sites_outer(h->view->link.sites, at->process, at->address);

@@ -7,8 +7,8 @@
 struct view;
 struct linehits;
 
-struct linehits *
-linehits_new(struct view *view); /* freed with g_free, once linehits_clear was called */
+struct linehits *linehits_new(struct view *view);
+void linehits_free(struct linehits *hits); /* what it asked for is not answered any more */
 /* Marks them, besides what is marked, as they are found.  Those of what was wanted before are not any more. */
 void linehits_mark(struct linehits *hits, const char *path, int first, int last);
 void linehits_cancel(struct linehits *hits);

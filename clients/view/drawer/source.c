@@ -14,7 +14,6 @@
 #include "clients/view/picture/editor.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
-#include "render/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -303,18 +302,14 @@ static bool print(struct view *view, FILE *f)
     return true;
 }
 
-/* As poet source writes it. */
 static bool save(struct view *view, const struct page_options *options, const char *file,
                  const char **why)
 {
     struct sourced *s = sourced_of(view);
     struct table_names names = {the_book(view), view->link.sites};
-    struct sheet sheet = {0};
     if (!s->table.column_count)
         return false;
-    lined_words(&sheet, &names, &s->table);
-    *why = render_table_write(&sheet, 1, options, file);
-    sheet_free(&sheet);
+    *why = sourcerows_write(&s->table, &names, options, file);
     return true;
 }
 
@@ -339,24 +334,6 @@ static void add_action(struct view *view)
     g_object_unref(action);
 }
 
-/* What people read stands first, then what weighs. */
-static const struct grid_column columns[] = {
-    {"share", NULL, " "},    {"line", "last", NULL},   {"text", NULL, NULL},
-    {"made_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
-    {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
-    {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
-static const unsigned styles[] = {GRID_BAR,
-                                  GRID_BLANK | GRID_SHADED,
-                                  GRID_BLANK | GRID_CODE,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK,
-                                  GRID_BLANK};
-
 static void free_sourced(gpointer data)
 {
     struct sourced *s = data;
@@ -364,7 +341,7 @@ static void free_sourced(gpointer data)
     shown_table_free(&s->table);
     written_free(&s->written);
     g_free(s->path);
-    g_free(s->hits);
+    linehits_free(s->hits);
     g_object_unref(s->box);
     g_free(s);
 }
@@ -375,8 +352,8 @@ static GtkWidget *above(struct view *view)
     struct sourced *s = g_new0(struct sourced, 1);
     s->view = view;
     s->hits = linehits_new(view);
-    s->grid = grid_new(view, "Source", columns, &ears, s);
-    grid_style(s->grid, styles);
+    s->grid = grid_new(view, "Source", sourcerows_columns, &ears, s);
+    grid_style(s->grid, sourcerows_styles);
     s->box = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     s->head = (struct sourcehead){.chosen = on_file, .sought = on_find, .left = on_left, .user = s};
     sourcehead_build(&s->head);

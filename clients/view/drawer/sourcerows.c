@@ -1,5 +1,8 @@
 #include "clients/view/drawer/sourcerows.h"
 
+#include "clients/source/lined.h"
+#include "render/table.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -54,4 +57,32 @@ int sourcerows_text(const struct shown_table *t, uint32_t from, const char *text
     bool found = *folded && i < t->row_count;
     g_free(folded);
     return found ? (int)((from + i) % t->row_count) : -1;
+}
+
+/* What people read stands first, then what weighs. */
+const struct grid_column sourcerows_columns[] = {
+    {"share", NULL, " "},    {"line", "last", NULL},   {"text", NULL, NULL},
+    {"made_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
+    {"path_ns", NULL, NULL}, {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
+    {"share", NULL, NULL},   {"ran_ns", NULL, NULL},   {0}};
+const unsigned sourcerows_styles[] = {GRID_BAR,
+                                      GRID_BLANK | GRID_SHADED,
+                                      GRID_BLANK | GRID_CODE,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK,
+                                      GRID_BLANK};
+
+const char *sourcerows_write(const struct shown_table *t, const struct table_names *names,
+                             const struct page_options *options, const char *file)
+{
+    struct sheet sheet = {0};
+    lined_words(&sheet, names, t);
+    const char *why = render_table_write(&sheet, 1, options, file);
+    sheet_free(&sheet);
+    return why;
 }

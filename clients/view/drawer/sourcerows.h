@@ -1,12 +1,22 @@
-/* Looking for rows in the table of the lines of a source (clients/source/lined.h).  -1: there is none. */
+/* The table of the lines of a source (clients/source/lined.h): which columns it is shown with, looking for rows of it
+ * (-1: there is none), and writing it. */
 #ifndef CLIENTS_VIEW_DRAWER_SOURCEROWS_H
 #define CLIENTS_VIEW_DRAWER_SOURCEROWS_H
 
+#include "clients/source/table.h"
+#include "clients/view/drawer/grid.h"
+#include "render/page.h"
 #include "wire/table.h"
+
+extern const struct grid_column sourcerows_columns[];
+extern const unsigned sourcerows_styles[]; /* of each of them */
 
 int sourcerows_line(const struct shown_table *table, int number);
 int sourcerows_heaviest(const struct shown_table *table);
 /* The first with a text in it, in whatever case, from a row on and around. */
 int sourcerows_text(const struct shown_table *table, uint32_t from, const char *text);
+/* As poet source writes it; NULL, or what went wrong. */
+const char *sourcerows_write(const struct shown_table *table, const struct table_names *names,
+                             const struct page_options *options, const char *file);
 
 #endif

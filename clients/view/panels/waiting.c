@@ -269,8 +269,11 @@ enum waiting_worst waiting_worst(struct view *view, unsigned *count)
 
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
+    struct waiting *state = data;
     (void)widget;
-    stop_tick(data);
+    stop_tick(state);
+    waits_free(&state->waits);
+    waits_free(&state->coming);
 }
 
 static GtkWidget *build(struct view *view)

@@ -3,7 +3,9 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/farlit.h"
 #include "clients/view/picture/kinds.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/lives.h"
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/thick.h"
@@ -62,6 +64,8 @@ static void draw_key(struct view *view, cairo_t *cr, int height)
         x = tint_key(cr, x, y, &theme);
     if (view->settings.path)
         x = path_key(view, cr, x, y);
+    if (lit_is(view))
+        x = lit_key(view, cr, x, y, farlit_runs(view) ? "looking..." : NULL);
     if (not_here) {
         cairo_set_source_rgb(cr, theme.dark ? 0.85 : 0.6, theme.dark ? 0.5 : 0.2, 0.6);
         lettering_show(cr, x, y, not_here, 9, false);
@@ -72,8 +76,10 @@ static void draw_key(struct view *view, cairo_t *cr, int height)
 void afar_draw(struct view *view, cairo_t *cr, int height)
 {
     struct paint_theme theme = settings_theme(&view->settings);
-    if (!view->far.strip.row_count || !(view->settings.tints || view->settings.path))
+    if (!view->far.strip.row_count ||
+        !(view->settings.tints || view->settings.path || lit_is(view)))
         return;
+    farlit_draw(view, cr, height);
     kinds_draw(view, cr, height);
     trail_draw(view, cr, height);
     double bottom = strips_bottom_px(view, height);
@@ -96,11 +102,16 @@ char *afar_say(struct view *view, double x, double y)
         return said;
     GString *text = g_string_new_len(said, last - said);
     char *kinds = kinds_say(view, row, share);
-    double path = trail_share(view, row, share);
+    double path = trail_share(view, row, share), lit = farlit_share(view, row, share);
     if (kinds)
         g_string_append_printf(text, "\nwaits: %s", kinds);
     if (path > 0)
         g_string_append_printf(text, "\non the critical path %.3g %%", 100 * path);
+    if (lit >= 0) {
+        char *name = lit_name(view);
+        g_string_append_printf(text, "\nin %s %.3g %%", name, 100 * lit);
+        g_free(name);
+    }
     g_string_append(text, last);
     g_free(kinds);
     g_free(said);
@@ -111,6 +122,7 @@ void afar_print(struct view *view, FILE *f)
 {
     trail_print(view, f);
     kinds_print(view, f);
+    farlit_print(view, f);
 }
 
 /* ---- news ---- */
@@ -119,12 +131,17 @@ void afar_take(struct view *view, enum news news)
 {
     lives_take(view, news);
     trail_take(view, news);
+    farlit_take(view, news);
 }
 
-bool afar_busy(struct view *view) { return lives_busy(view) || trail_busy(view); }
+bool afar_busy(struct view *view)
+{
+    return lives_busy(view) || trail_busy(view) || farlit_busy(view);
+}
 
 void afar_clear(struct view *view)
 {
     lives_clear(view);
     trail_clear(view);
+    farlit_clear(view);
 }

@@ -6,6 +6,7 @@
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/afar.h"
 #include "clients/view/picture/strips.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/seek.h"
@@ -291,6 +292,7 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     if (!view->stage.scene)
         return;
     draw_columns(view, cr, width, height);
+    lit_draw(view, cr, width, height);
     tint_draw(view, cr, width, height);
     thick_draw(view, cr, width, height);
     draw_names(view, cr, width, height);

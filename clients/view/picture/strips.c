@@ -5,6 +5,7 @@
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/flags.h"
+#include "clients/view/picture/lit.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
 #include "render/paint.h"
@@ -37,7 +38,7 @@ double strips_y_px(const struct view *view, uint32_t row)
 /* Above the key, and above that of what lies over the rows. */
 double strips_bottom_px(const struct view *view, int height)
 {
-    return height - (view->settings.tints || view->settings.path ? 40 : 22);
+    return height - (view->settings.tints || view->settings.path || lit_is(view) ? 40 : 22);
 }
 
 static double pinned_px(const struct view *view)

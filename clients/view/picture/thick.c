@@ -270,12 +270,16 @@ void thick_colour(struct view *view, cairo_t *cr, double opaque)
         cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, opaque);
 }
 
+static const char key_text[] = "critical path";
+
+double thick_key_px(void) { return lettering_width(NULL, key_text, 8, false) + 36; }
+
 /* In the corner, beside that of the tints. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
-    static const char text[] = "critical path";
     struct paint_theme theme = settings_theme(&view->settings);
-    double ground = paint_brightness(theme.dark), wide = lettering_width(NULL, text, 8, false) + 28,
+    double ground = paint_brightness(theme.dark),
+           wide = lettering_width(NULL, key_text, 8, false) + 28,
            x = width - 8 - wide - (view->settings.tints ? tint_key_px() : 0);
     cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
     cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
@@ -284,7 +288,7 @@ static void draw_key(struct view *view, cairo_t *cr, int width, int height)
     cairo_rectangle(cr, x, height - 12, 12, 4);
     cairo_fill(cr);
     cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
-    lettering_show(cr, x + 16, height - 17, text, 8, false);
+    lettering_show(cr, x + 16, height - 17, key_text, 8, false);
 }
 
 void thick_draw(struct view *view, cairo_t *cr, int width, int height)

@@ -14,6 +14,7 @@ struct view;
 /* Sets it; opaque: 0 to 1. */
 void thick_colour(struct view *view, cairo_t *cr, double opaque);
 void thick_draw(struct view *view, cairo_t *cr, int width, int height);
+double thick_key_px(void); /* how wide the key is */
 void thick_take(struct view *view, enum news news);
 bool thick_busy(struct view *view); /* is what is seen of it not here yet? */
 void thick_clear(struct view *view); /* another run */

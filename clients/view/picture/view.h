@@ -76,6 +76,8 @@ struct view {
     struct tint *tint;
     struct lives *lives;
     struct trail *trail;
+    struct lit *lit;
+    struct farlit *farlit;
     struct bands *bands;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */

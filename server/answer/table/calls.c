@@ -46,6 +46,13 @@ static void *begin(const struct table_view *view, char **problem)
                                  "event is not known");
         return NULL;
     }
+    if (strcmp(view->request->by, "cpu") == 0) {
+        *problem = memory_copied(
+            "on which processor a thread ran when is not among what is recorded (the kernel's switch "
+            "records are kept with the thread and the time alone), so calls cannot be told apart "
+            "by it: --by thread, or --threads, has them by thread");
+        return NULL;
+    }
     struct work *w = memory_zeroed(1, sizeof *w);
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
@@ -320,7 +327,7 @@ static void free_work(void *work)
     free(w);
 }
 
-static const char *const by[] = {"function", "path", "thread", NULL};
+static const char *const by[] = {"function", "path", "thread", "cpu", NULL};
 
 const struct preset preset_calls = {
     .what = "calls", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

@@ -203,16 +203,18 @@ static size_t gather(const struct table_view *view, struct taken_row *rows, bool
                      struct heap_taken *apart)
 {
     size_t n = 0;
+    struct taken_first *firsts = taken_firsts(view->run);
     for (size_t i = 0; i < heap_count(view->run); i++) {
         const struct heap_taken *s = heap_at(view->run, i);
         if (!wants(view, s->thread) || !(s->blocks || s->nulls))
             continue;
-        rows[n] = (struct taken_row){*s, taken_stack(view->run, s->process, s->node)};
+        rows[n] = (struct taken_row){*s, taken_stack(view->run, s->process, s->node), firsts[i]};
         if (!all && rows[n].stack.own)
             taken_add(apart, s);
         else
             n++;
     }
+    free(firsts);
     return n;
 }
 
@@ -226,7 +228,11 @@ static void add_rows(const struct table_view *view, struct shown_table *t, struc
             continue; /* all is well */
         s->thread = libraries ? 0 : s->thread;
         struct table_cell *c =
-            add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL, (struct ref){0});
+            add_row(view, t, 0, s, places || libraries ? &rows[i].stack : NULL,
+                    libraries || !rows[i].first.event.line
+                        ? (struct ref){0}
+                        : taken_before(view->run, rows[i].first.event.line,
+                                       rows[i].first.event.number, rows[i].first.at_ns));
         if (!c)
             continue;
         set_figures(c, s);
@@ -280,7 +286,7 @@ static void add_block(const struct table_view *view, struct shown_table *t,
                               .bytes = b->bytes,
                               .usable = b->usable};
     taken_add(all, &one);
-    struct ref event = b->event && s->thread ? (struct ref){s->thread, b->event} : (struct ref){0};
+    struct ref event = taken_before(view->run, s->thread, b->event, b->at_ns);
     struct table_cell *c = add_row(view, t, 0, &one, &stack, event);
     if (!c)
         return;
@@ -352,7 +358,7 @@ static void fill_sums(const struct table_view *view, struct shown_table *t)
     }
     free(rows);
     table_arrange(t, view->request, "bytes");
-    if (n)
+    if (n || heap_process_count(view->run)) /* nothing is known to be left */
         set_figures(table_make_total(t), &all);
     taken_say(view, t, &apart);
 }

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef TOLD_EVERY
 #define TOLD_EVERY (256u << 10) /* events */
+#endif
 #define ENOUGH (128u << 10) /* bytes of one put */
 #define ROWS 64u /* of one part */
 

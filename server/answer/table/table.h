@@ -37,7 +37,7 @@ struct preset {
 /* clang-format off */
 #define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                          \
     P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)           \
-    P(calls) P(memory) P(source) P(entries) P(with) P(cases)
+    P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks)
 /* clang-format on */
 
 #define P(name) extern const struct preset preset_##name;
@@ -56,8 +56,6 @@ int64_t
 table_length(const struct table_view *view); /* from the first life's begin to the last's end */
 /* Of places and steps as intervals have them. */
 struct table_place table_place(const struct table_view *view, uint32_t place);
-/* Where the function of a step is called from; NULL: that is not known. */
-struct table_cell table_caller(const struct table_view *view, uint32_t code);
 struct table_cell table_step(const struct table_view *view, uint32_t step);
 struct ref table_event(const struct table_view *view,
                        uint64_t position); /* line 0: there is none */

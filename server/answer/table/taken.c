@@ -1,6 +1,7 @@
 #include "server/answer/table/taken.h"
 
 #include "memory/memory.h"
+#include "server/run/times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,13 +135,61 @@ void taken_add(struct heap_taken *into, const struct heap_taken *s)
     into->most_bytes = 0; /* each had its most at a time of its own */
 }
 
+static bool is_sooner(const struct taken_first *a, const struct taken_first *b)
+{
+    return a->event.line && (!b->event.line || a->at_ns < b->at_ns);
+}
+
+static void taken_join(struct taken_row *into, const struct taken_row *row)
+{
+    taken_add(&into->sum, &row->sum);
+    if (is_sooner(&row->first, &into->first))
+        into->first = row->first;
+}
+
+struct ref taken_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns)
+{
+    const struct order *order = run->order;
+    if (!thread || thread > order_lines(order))
+        return (struct ref){0};
+    uint64_t first = order_line_first(order, thread), low = first,
+             high = order_line_events(order, thread);
+    while (low < high) { /* the first that is later */
+        uint64_t middle = low + (high - low) / 2;
+        if (times_fitted(run, order_line_at(order, thread, middle)) <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct event last =
+        low > first ? order_event(order, order_line_at(order, thread, low - 1)) : (struct event){0};
+    uint32_t number = last.line == thread && last.number > event ? last.number : event;
+    return number ? (struct ref){thread, number} : (struct ref){0};
+}
+
+struct taken_first *taken_firsts(const struct run *run)
+{
+    struct taken_first *firsts = memory_zeroed(heap_count(run) + 1, sizeof *firsts);
+    for (size_t i = 0; i < heap_block_count(run); i++) {
+        const struct heap_left *b = heap_block_at(run, i);
+        const struct heap_taken *s = heap_numbered(run, b->process, b->sum);
+        if (!s || !s->thread)
+            continue;
+        struct taken_first first = {{s->thread, b->event}, b->at_ns},
+                           *known = &firsts[s - heap_at(run, 0)];
+        if (is_sooner(&first, known))
+            *known = first;
+    }
+    return firsts;
+}
+
 size_t taken_merge(struct taken_row *rows, size_t n, int (*order)(const void *, const void *))
 {
     size_t kept = 0;
     qsort(rows, n, sizeof *rows, order);
     for (size_t i = 0; i < n; i++) {
         if (kept && order(&rows[kept - 1], &rows[i]) == 0)
-            taken_add(&rows[kept - 1].sum, &rows[i].sum);
+            taken_join(&rows[kept - 1], &rows[i]);
         else
             rows[kept++] = rows[i];
     }

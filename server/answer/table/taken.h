@@ -18,10 +18,23 @@ struct taken_stack {
 struct taken_stack taken_stack(const struct run *run, uint32_t process, uint32_t node);
 void taken_context(struct shown_table *table, const struct taken_stack *stack, uint32_t process);
 
+/* The block of a sum that was taken first and never given back. */
+struct taken_first {
+    struct ref event; /* of its thread, before that: taken_before; line 0: it is not known */
+    int64_t at_ns;
+};
+
 struct taken_row {
     struct heap_taken sum;
     struct taken_stack stack;
+    struct taken_first first; /* of those of the sum that are known one by one */
 };
+
+/* The thread's last event that is known to be before a block that it took: the one that it told (number 0: none), or, where
+ * others came since that only the server numbers, the last up to the time that the clock had shown.  line 0: none. */
+struct ref taken_before(const struct run *run, uint32_t thread, uint32_t event, int64_t at_ns);
+/* By the index of the sum (heap_at).  New memory. */
+struct taken_first *taken_firsts(const struct run *run);
 
 void taken_add(struct heap_taken *into, const struct heap_taken *sum);
 /* Rows that are the same by `order` become one; how many are left. */

@@ -4,6 +4,7 @@
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
 #include "server/causes/charges.h"
+#include "server/run/places.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,9 @@ enum column {
     WHERE,
     CLASS,
     SINCE,
-    SINCE_NS
+    SINCE_NS,
+    SINCE_EVENT,
+    SINCE_WHERE
 };
 
 struct work {
@@ -70,6 +73,10 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "class", "class", TABLE_TEXT, NULL);
     table_add_column(t, "since", "since", TABLE_TEXT, NULL);
     table_add_column(t, "since_ns", "at", TABLE_NS, NULL);
+    table_add_column(t, "since_event", "event", TABLE_EVENT, NULL);
+    table_detail(t);
+    table_add_column(t, "since_where", "in", TABLE_PLACE, NULL);
+    table_detail(t);
 }
 
 /* ---- which wait ---- */
@@ -271,6 +278,21 @@ static const char *since_when(const struct work *w, uint32_t segment, enum met h
     return why_by_meeting(w->why, segment) ? words[how] : "it began to wait";
 }
 
+/* The event since which the two went apart, and the call that it was of. */
+static void add_event(const struct work *w, struct table_cell *cells, uint32_t segment)
+{
+    const struct intervals *all = w->why->paths.all;
+    uint64_t position = why_by_meeting(w->why, segment)
+                            ? why_since(w->why, segment).position
+                            : all->waits[all->segments[segment].wait].begin;
+    struct ref event = table_event(w->view, position);
+    if (!event.line)
+        return; /* none, several, or it is forgotten */
+    uint32_t site = order_event(w->view->run->order, position).site;
+    cells[SINCE_EVENT] = cell_event(event);
+    cells[SINCE_WHERE] = cell_place(table_place(w->view, places_of(w->view->run, site)));
+}
+
 static struct table_cell *add_head(struct work *w, uint32_t index, int64_t since, uint8_t depth)
 {
     const struct intervals *all = w->why->paths.all;
@@ -286,6 +308,7 @@ static struct table_cell *add_head(struct work *w, uint32_t index, int64_t since
     cells[CLASS] = causing_text(segment->guess ? "guessed" : causing_class(segment->class));
     cells[SINCE] = cell_text(since_when(w, index, why_since(w->why, index).how));
     cells[SINCE_NS] = cell_number(since);
+    add_event(w, cells, index);
     table_row_line(&w->made, wait->thread);
     table_row_line(&w->made, segment->thread);
     return cells;

@@ -1,0 +1,10 @@
+/* poet calls --blocks: the stretches of a function between the calls that it makes. */
+#ifndef CLIENTS_POET_BLOCKS_H
+#define CLIENTS_POET_BLOCKS_H
+
+#include "clients/poet/tables.h"
+
+/* Says from which line to which each row is, in its column "lines". */
+void blocks_name_lines(struct subject *subject, struct shown_table *table);
+
+#endif

@@ -1,0 +1,11 @@
+/* What was never given back of the heap, in a line of the page about a run. */
+#ifndef CLIENTS_POET_LEAKS_H
+#define CLIENTS_POET_LEAKS_H
+
+#include "clients/source/table.h"
+
+/* "2 blocks, 2000 bytes; most of it: 2 blocks, 2000 bytes by T:worker, worker (leak.c:13) > keep (leak.c:6)", of the table `memory`. */
+void leaks_words(struct sheet *sheet, const struct table_names *names,
+                 const struct shown_table *table);
+
+#endif

@@ -1,0 +1,12 @@
+/* poet calls --threads: one function over all threads, a column for each. */
+#ifndef CLIENTS_POET_THREADED_H
+#define CLIENTS_POET_THREADED_H
+
+#include "clients/poet/tables.h"
+
+/* Asks for the calls by thread and makes that table of one of its columns ("self_ns", or without _ns); an exit status,
+ * with complaints.  The table is the caller's to free in any case. */
+int threaded_make(const struct tables *tables, const char *column, struct subject *subject,
+                  struct shown_table *table);
+
+#endif

@@ -1,0 +1,13 @@
+/* Which function of a table of calls lights up the bars of the picture (picture/lit.h). */
+#ifndef CLIENTS_VIEW_DRAWER_CALLLIT_H
+#define CLIENTS_VIEW_DRAWER_CALLLIT_H
+
+#include "clients/source/table.h"
+
+/* That of a row, within those that it lies below, of the thread that they stand for; new memory of GLib's.  NULL: the row
+ * is of none. */
+char *calllit_of(const struct table_names *names, const struct shown_table *table, int row);
+/* The function itself, of one of these; address 0: it is none that has an address. */
+struct table_place calllit_place(const char *lit);
+
+#endif

@@ -1,0 +1,24 @@
+/* How much of their time threads were in a function, over the strips of a run from far away (lit.h). */
+#ifndef CLIENTS_VIEW_PICTURE_FARLIT_H
+#define CLIENTS_VIEW_PICTURE_FARLIT_H
+
+#include "clients/view/parts/news.h"
+
+#include <cairo.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct view;
+
+void farlit_draw(struct view *view, cairo_t *cr, int height);
+/* Of a row at a share of the width; negative: not known, or not asked for. */
+double farlit_share(struct view *view, uint32_t row, double share);
+bool farlit_runs(struct view *view); /* is it looked for, with nothing here yet? */
+bool farlit_busy(struct view *view); /* is what is seen of it not here yet? */
+void farlit_take(struct view *view, enum news news);
+void farlit_clear(struct view *view); /* another run */
+void farlit_print(struct view *view,
+                  FILE *f); /* "lit 3 0.2500": row, share of all that is seen; for tests */
+
+#endif

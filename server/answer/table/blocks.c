@@ -1,0 +1,344 @@
+/* The table of the blocks of one scope: the stretches between the calls that it makes, how often each was come to and
+ * what it took (server/measure/blocks.h).  Of threads that wrote down when each call began and ended it is made of that;
+ * else of the steps that records tell.
+ *
+ * Option: "scope" = "PROCESS:ADDRESS", a place in it. */
+#include "server/answer/table/scopes.h"
+#include "server/answer/table/table.h"
+#include "server/measure/blocks.h"
+#include "server/run/did.h"
+#include "server/run/places.h"
+#include "memory/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum column { BLOCK, LINES, FROM, UNTIL, AFTER, PARENT, TIMES, SELF, MEAN, SHARE, UNTOLD };
+
+struct work {
+    const struct table_view *view;
+    struct contexts *all;
+    uint64_t taken; /* how often regions had been read when this was asked */
+    struct table_place place;
+    struct scopes scopes;
+    struct block_thread *threads; /* scopes NULL: it does not count */
+    uint32_t count, named, next; /* of them: all; that have scopes; whose times are taken */
+    struct entries_walk walk;
+    struct block_times times;
+    bool walking, counted; /* of some thread the times are those of entries */
+    struct blocks blocks;
+};
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    const char *scope = table_option(view->request, "scope");
+    unsigned process = 0;
+    unsigned long long address = 0;
+    char more;
+    if (!scope || sscanf(scope, "%u:%llu%c", &process, &address, &more) != 2)
+        *problem = memory_copied("of which function the blocks are is not said");
+    else if (view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX)
+        *problem =
+            memory_copied("blocks are those of the whole run: of a part of it there are none");
+    if (*problem)
+        return NULL;
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    w->place = (struct table_place){process, address};
+    w->blocks.together = strcmp(view->request->by, "function") == 0;
+    w->all = (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
+    w->all->wanted = view->run->connected > 0;
+    w->taken = w->all->taken;
+    return w;
+}
+
+/* ---- what the steps of a thread took ---- */
+
+static uint64_t positive(int64_t ns) { return ns > 0 ? (uint64_t)ns : 0; }
+
+/* Records that tell no steps were made in the one that was told last: so it is its time, too.  Not where some of
+ * them are gone. */
+static void add_steps(struct work *w, const struct context_thread *thread)
+{
+    const struct run *run = w->view->run;
+    const struct course_of *course = intervals_of(w->view->measured, thread->line);
+    bool whole = thread->process < run->process_count && !run->processes[thread->process].dropped;
+    uint32_t last = UINT32_MAX;
+    int64_t before_ns = 0;
+    const struct did_span *s;
+    for (uint64_t i = did_first(run, thread->line); (s = did_span(run, thread->line, i)); i++) {
+        const struct measured_step *steps = did_steps(run, thread->line, s);
+        int64_t left = s->time_ns - before_ns;
+        for (uint16_t k = 0; k < s->count; k++, left -= (int64_t)steps[k - 1].ticks)
+            block_times_add(&w->times, steps[k].step, steps[k].ticks);
+        if (whole)
+            block_times_add(&w->times, last, positive(left));
+        last = s->count ? steps[s->count - 1].step : UINT32_MAX;
+        before_ns = s->time_ns;
+    }
+    if (whole && course && course->end_ns != INTERVALS_NEVER)
+        block_times_add(&w->times, last, positive(course->end_ns - before_ns));
+}
+
+static const struct entries_thread *entries(const struct work *w, const struct context_thread *t)
+{
+    const struct entries_thread *e = entries_of(&w->view->run->entries, t->session, t->code);
+    return e && !e->lost && !w->view->run->entries.left ? e : NULL;
+}
+
+static void begin_thread(struct work *w, const struct context_thread *thread)
+{
+    const struct entries_thread *e = entries(w, thread);
+    w->times =
+        (struct block_times){.count = 2 * (size_t)w->threads[w->next].count, .step = UINT32_MAX};
+    w->times.ns = memory_zeroed(w->times.count + 1, sizeof *w->times.ns);
+    if (e)
+        w->walk = entries_walk(e, 0);
+    else
+        add_steps(w, thread);
+    w->counted |= e != NULL;
+    w->walking = e != NULL;
+}
+
+/* Where the calls are in the code: of one file, in its order; 0: not known. */
+static uint64_t *sites_of(const struct run *run, const struct context_thread *thread,
+                          uint32_t count)
+{
+    uint64_t *sites = memory_zeroed(count + 1, sizeof *sites);
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t site = thread->items[i].sums.is.site;
+        sites[i] = site ? places_key(run, thread->process, site).offset + 1 : 0;
+    }
+    return sites;
+}
+
+static void end_thread(struct work *w, const struct context_thread *thread)
+{
+    struct block_thread *t = &w->threads[w->next];
+    uint64_t *sites = sites_of(w->view->run, thread, t->count);
+    t->is = thread;
+    t->sites = sites;
+    blocks_add(&w->blocks, t, &w->times);
+    t->sites = NULL;
+    free(sites);
+    free(w->times.ns);
+    if (w->walking)
+        entries_walk_end(&w->walk);
+    w->times.ns = NULL;
+    w->walking = false;
+}
+
+/* True: the thread is done. */
+static bool take_thread(struct work *w, uint64_t *budget)
+{
+    const struct context_thread *thread = &w->all->threads[w->next];
+    struct entry_seen seen;
+    if (!w->times.ns)
+        begin_thread(w, thread);
+    while (w->walking && *budget && entries_next(&w->walk, &seen)) {
+        block_times_entry(&w->times, &seen.entry);
+        --*budget;
+    }
+    if (!*budget)
+        return false;
+    end_thread(w, thread);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static bool counts(const struct work *w, const struct context_thread *thread)
+{
+    return thread->count > 1 && table_wants(w->view, thread->line);
+}
+
+static bool name(struct work *w, uint64_t *budget)
+{
+    if (!w->threads) {
+        w->count = w->all->count;
+        w->threads = memory_zeroed(w->count + 1, sizeof *w->threads);
+    }
+    for (; w->named < w->count; w->named++) {
+        const struct context_thread *thread = &w->all->threads[w->named];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        if (counts(w, thread))
+            w->threads[w->named] =
+                (struct block_thread){.number = w->named,
+                                      .count = (uint32_t)thread->count,
+                                      .scopes = scopes_of(&w->scopes, w->view->run, thread)};
+    }
+    w->blocks.scope = scopes_find(&w->scopes, w->view->run, w->place);
+    return true;
+}
+
+/* Of a run that goes on the newest sums are waited for; contexts that come meanwhile have no scope here. */
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
+        return false;
+    if (!name(w, budget))
+        return false;
+    for (; w->blocks.scope && w->next < w->count; w->next++)
+        if (w->threads[w->next].scopes && !take_thread(w, budget))
+            return false;
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* Not all of its own time is told: that of a block is what it took at least, and of some nothing may be known. */
+static bool is_partly(const struct blocks *b)
+{
+    return b->timed && b->untold_ns > b->self_ns / 1000 + 1000;
+}
+
+static const struct {
+    const char *name, *title;
+    enum table_kind kind;
+    bool detail, guessed; /* where a block ends is taken from the code */
+} columns[] = {[BLOCK] = {"block", "block", TABLE_STEP, false, false},
+               [LINES] = {"lines", "lines", TABLE_TEXT, false, true},
+               [FROM] = {"from", "from", TABLE_PLACE, true, false},
+               [UNTIL] = {"until", "until", TABLE_PLACE, true, true},
+               [AFTER] = {"after", "after", TABLE_PLACE, false, false},
+               [PARENT] = {"parent", "called by", TABLE_PLACE, false, false},
+               [TIMES] = {"times", "times", TABLE_COUNT, false, false},
+               [SELF] = {"self_ns", "self", TABLE_NS, false, false},
+               [MEAN] = {"mean_ns", "mean", TABLE_NS, false, false},
+               [SHARE] = {"self_share", "%", TABLE_SHARE, false, false},
+               [UNTOLD] = {"untold_ns", "in none", TABLE_NS, true, false}};
+
+static void add_columns(const struct work *w, struct shown_table *t)
+{
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
+                         i < SELF     ? "calls, as the program measured them"
+                         : w->counted ? "calls, as they began and ended"
+                                      : "steps, as records of the thread tell them");
+        t->columns[i].exact = !columns[i].guessed && (i < SELF || !is_partly(&w->blocks));
+        if (columns[i].detail || (i == PARENT && w->blocks.together))
+            table_detail(t);
+    }
+}
+
+/* Where the call itself is, not where it returns to. */
+static struct table_cell site(const struct work *w, uint32_t number, uint32_t context)
+{
+    const struct context_thread *thread = &w->all->threads[number];
+    uint64_t at = thread->items[context].sums.is.site;
+    return at ? cell_place((struct table_place){thread->process, at - 1}) : (struct table_cell){0};
+}
+
+static void set_block(const struct work *w, struct table_cell *cells, const struct block *b)
+{
+    const struct scope *scope = &w->scopes.items[w->blocks.scope - 1];
+    struct table_cell own = scopes_cell(&w->scopes, w->view->run, w->blocks.scope), at;
+    cells[BLOCK] = own;
+    cells[FROM] = own.is == CELL_PLACE ? own : (struct table_cell){0};
+    if (b->called) {
+        at = cells[FROM] = site(w, b->thread, b->called);
+        cells[AFTER] =
+            scopes_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
+        if (at.is && own.is == CELL_PLACE)
+            cells[BLOCK] = (struct table_cell){
+                .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {scope->place, at.place}};
+    } else if (own.is == CELL_PLACE) {
+        cells[BLOCK] = (struct table_cell){
+            .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {.from = scope->place}};
+    }
+    if (b->next)
+        cells[UNTIL] = site(w, b->next_thread, b->next);
+    if (!w->blocks.together)
+        cells[PARENT] = scopes_cell(&w->scopes, w->view->run, b->parent);
+}
+
+static void add_row(const struct work *w, const struct block *b, struct shown_table *t)
+{
+    struct table_cell *cells =
+        b->times || b->ns ? table_add_row(t, 0, (struct ref){0}) : NULL; /* called, not come back */
+    if (!cells)
+        return;
+    set_block(w, cells, b);
+    cells[TIMES] = cell_number((int64_t)b->times);
+    bool partly = is_partly(&w->blocks);
+    if (!w->blocks.timed || (partly && !b->ns))
+        return;
+    cells[SELF] = cell_number(b->ns);
+    if (b->times && !partly)
+        cells[MEAN] = cell_number(b->ns / (int64_t)b->times);
+    int64_t all_ns = w->blocks.self_ns - (w->blocks.untold_ns < 0 ? w->blocks.untold_ns : 0);
+    if (all_ns > 0)
+        cells[SHARE] = cell_real((double)b->ns / (double)all_ns);
+}
+
+static void add_total(const struct work *w, struct shown_table *t)
+{
+    struct table_cell *cells = table_make_total(t);
+    cells[TIMES] = cell_number((int64_t)w->blocks.calls);
+    if (!w->blocks.timed)
+        return;
+    cells[SELF] = cell_number(w->blocks.self_ns);
+    cells[UNTOLD] = cell_number(w->blocks.untold_ns);
+}
+
+static void add_notes(const struct work *w, struct shown_table *t)
+{
+    const struct blocks *b = &w->blocks;
+    if (!b->scope) {
+        table_add_note(t, "it was not called by any of these threads");
+        return;
+    }
+    table_add_note(
+        t,
+        "calls of it: %llu; the lines go to the next call in the code: where a loop goes "
+        "back, its head is in the block after its last call",
+        (unsigned long long)b->calls);
+    if (!b->timed)
+        table_add_note(t, "calls were counted: times were not wanted");
+    else if (is_partly(b))
+        table_add_note(
+            t,
+            "of %.3f ms it is not known in which block they were, so each took what is said "
+            "at least: %s",
+            (double)b->untold_ns / 1e6,
+            w->counted ? "not all calls told when they began and ended"
+                       : "records of the thread tell of 255 steps at most, and of none "
+                         "after the last of them (POET_METERS=calls=every has them all)");
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    w->view = view;
+    t->title = memory_copied("blocks");
+    add_columns(w, t);
+    blocks_sort(&w->blocks);
+    for (size_t i = 0; i < w->blocks.count; i++)
+        add_row(w, &w->blocks.items[i], t);
+    add_total(w, t);
+    add_notes(w, t);
+    table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    for (uint32_t i = 0; i < w->count; i++)
+        free((uint32_t *)(uintptr_t)w->threads[i].scopes);
+    if (w->walking)
+        entries_walk_end(&w->walk);
+    free(w->times.ns);
+    free(w->threads);
+    scopes_free(&w->scopes);
+    blocks_free(&w->blocks);
+    free(w);
+}
+
+static const char *const by[] = {"path", "function", NULL};
+
+const struct preset preset_blocks = {
+    .what = "blocks", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

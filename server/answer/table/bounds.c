@@ -1,0 +1,94 @@
+#include "server/answer/table/bounds.h"
+
+#include "memory/memory.h"
+#include "server/measure/calls.h"
+
+#include <stdlib.h>
+
+enum column { SCOPE, CALLS, LEAST, MOST, THREADS, HAD };
+
+static void add_thread(struct bounds *b, const struct table_view *view,
+                       const struct context_thread *thread)
+{
+    struct calls calls = {0};
+    uint32_t *scopes = scopes_of(&b->scopes, view->run, thread);
+    calls_add(&calls, thread, scopes);
+    b->items = grow_zeroed(b->items, &b->room, b->scopes.count + 1, sizeof *b->items);
+    for (size_t i = 1; i < calls.function_count; i++) {
+        const struct call_sums *s = &calls.functions[i].sums;
+        struct bound *to = &b->items[calls.functions[i].scope];
+        to->calls += s->calls;
+        to->all_ns += s->total_ns;
+        to->longest_ns = s->total_ns > to->longest_ns ? s->total_ns : to->longest_ns;
+        to->threads += s->calls > 0;
+        to->timed |= s->timed && s->total;
+    }
+    calls_free(&calls);
+    free(scopes);
+}
+
+static void add_columns(struct shown_table *t)
+{
+    static const char source[] = "calls, as the program measured them";
+    table_add_column(t, "scope", "scope", TABLE_PLACE, source);
+    t->columns[SCOPE].exact = true;
+    table_add_column(t, "calls", "calls", TABLE_COUNT, source);
+    t->columns[CALLS].exact = true;
+    table_add_column(t, "elapsed_least_ns", "elapsed, at least", TABLE_NS, source);
+    table_add_column(t, "elapsed_most_ns", "at most", TABLE_NS, source);
+    table_add_column(t, "thread_ns", "threads", TABLE_NS, source);
+    t->columns[THREADS].exact = true;
+    table_add_column(t, "thread_count", "in threads", TABLE_COUNT, source);
+    t->columns[HAD].exact = true;
+}
+
+static void add_row(const struct bounds *b, const struct table_view *view, uint32_t scope,
+                    struct shown_table *t)
+{
+    const struct bound *is = &b->items[scope];
+    struct table_cell *cells = is->calls ? table_add_row(t, 0, (struct ref){0}) : NULL;
+    int64_t run_ns = table_length(view);
+    if (!cells)
+        return;
+    cells[SCOPE] = scopes_cell(&b->scopes, view->run, scope);
+    cells[CALLS] = cell_number((int64_t)is->calls);
+    cells[HAD] = cell_number(is->threads);
+    if (!is->timed)
+        return;
+    int64_t most_ns = is->all_ns > run_ns && run_ns >= is->longest_ns ? run_ns : is->all_ns;
+    cells[LEAST] = cell_number(is->longest_ns);
+    cells[MOST] = cell_number(most_ns);
+    cells[THREADS] = cell_number(is->all_ns);
+}
+
+bool bounds_step(struct bounds *b, const struct table_view *view, uint64_t *budget)
+{
+    const struct contexts *all = &view->run->contexts;
+    for (; b->next < all->count; b->next++) {
+        const struct context_thread *thread = &all->threads[b->next];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        if (thread->count > 1 && table_wants(view, thread->line))
+            add_thread(b, view, thread);
+    }
+    return true;
+}
+
+void bounds_fill(const struct bounds *b, const struct table_view *view, struct shown_table *t)
+{
+    t->title = memory_copied("calls, how long in all: bounds");
+    add_columns(t);
+    for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
+        add_row(b, view, i, t);
+    table_add_note(t, "bounds: at least as long as the thread that had it open longest, at most as "
+                      "all threads together, or the run; exactly with POET_METERS=calls=every");
+    table_arrange(t, view->request, "elapsed_least_ns");
+}
+
+void bounds_free(struct bounds *b)
+{
+    free(b->items);
+    scopes_free(&b->scopes);
+    *b = (struct bounds){0};
+}

@@ -1,0 +1,30 @@
+/* For how long scopes were open at all where only sums of calls are known: between two bounds.
+ *
+ * A scope was open for at least as long as the thread that had it open longest, and at most as long as all threads
+ * together, or the run. */
+#ifndef SERVER_ANSWER_TABLE_BOUNDS_H
+#define SERVER_ANSWER_TABLE_BOUNDS_H
+
+#include "server/answer/table/scopes.h"
+#include "server/answer/table/table.h"
+
+struct bounds {
+    struct scopes scopes;
+    struct bound { /* by scope */
+        uint64_t calls;
+        int64_t longest_ns, all_ns; /* of one thread; of all */
+        uint32_t threads;
+        bool timed;
+    } *items;
+    size_t room;
+    uint32_t next; /* thread */
+};
+
+/* Zero-initialised: none were looked at.  True: all were. */
+bool bounds_step(struct bounds *bounds, const struct table_view *view, uint64_t *budget);
+/* Then: columns and rows of the table. */
+void bounds_fill(const struct bounds *bounds, const struct table_view *view,
+                 struct shown_table *table);
+void bounds_free(struct bounds *bounds); /* empties it */
+
+#endif

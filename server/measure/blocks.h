@@ -1,0 +1,67 @@
+/* The blocks of one scope: the stretches of it between two calls that it makes (Meira's basic blocks, Friedman's statement
+ * blocks), with how often each was come to and what it took itself, over all threads.
+ *
+ * A block is a path of calls that leads to the scope, and the place of the call that ended last in it; 0: none has, since
+ * the scope was entered.  How often is told by the contexts, exactly; what it took, by steps (wire/measured.h), as far as
+ * those were told: what of the scope's own time they leave out is `untold_ns`, and belongs to no block.  Times are ns. */
+#ifndef SERVER_MEASURE_BLOCKS_H
+#define SERVER_MEASURE_BLOCKS_H
+
+#include "server/measure/contexts.h"
+#include "server/measure/entries.h"
+
+#define BLOCKS_NO_SITE UINT64_MAX /* where it was called is not known: such calls are one block */
+
+struct block {
+    uint32_t path; /* number of the path of calls; all: 0 */
+    uint32_t parent; /* scope that called; 0: the thread itself, or there are several */
+    uint64_t
+        after; /* the place, as the caller numbers them: in the order of the code; 0: its begin */
+    uint64_t until; /* the next place in the code at which it called something; 0: none comes */
+    uint64_t times;
+    int64_t ns;
+    uint32_t thread, called; /* where the call was met first, and its context; 0: its begin */
+    uint32_t next_thread, next; /* likewise of `until` */
+};
+
+/* Zero-initialised, with the scope and what one row is. */
+struct blocks {
+    uint32_t scope;
+    bool together; /* whatever path leads to it */
+    struct block *items;
+    size_t count, room;
+    uint64_t calls; /* of the scope */
+    int64_t self_ns, untold_ns;
+    bool timed;
+    struct map paths, index;
+    uint32_t path_count;
+};
+
+/* What a thread took in each step, by its number: two of each context. */
+struct block_times {
+    uint64_t *ns;
+    size_t count;
+    uint32_t step; /* that goes on, UINT32_MAX: it is not known which */
+    uint64_t since_ns;
+};
+
+/* Of all its calls as they began and ended: the next one. */
+void block_times_entry(struct block_times *times, const struct entry *entry);
+/* In that step it took so much; a step that cannot be is left out. */
+void block_times_add(struct block_times *times, uint32_t step, uint64_t ns);
+
+/* A thread, by the number that blocks are to have, and what is known of each of its first `count` contexts. */
+struct block_thread {
+    const struct context_thread *is;
+    uint32_t number, count;
+    const uint32_t *scopes;
+    const uint64_t *sites;
+};
+
+void blocks_add(struct blocks *blocks, const struct block_thread *thread,
+                const struct block_times *times);
+/* Once all are added: by path, in the order of the code; and where each ends. */
+void blocks_sort(struct blocks *blocks);
+void blocks_free(struct blocks *blocks); /* empties it */
+
+#endif

@@ -1,0 +1,307 @@
+#!/bin/bash
+# What is selected in the drawer is seen in the picture, and the other way round: waits and their sentence, functions and
+# their share of the bars, blocks that were never freed; and what pages say of what they show.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+. "$root/tests/e2e/display.sh"
+
+# Three threads in a ring, each step a function of its own: what is waited for was done in these.
+cat >ring.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+static sem_t s[3];
+NI static void nap(int ms)
+{
+    struct timespec t = {0, ms * 1000000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
+}
+static void a1(void) { nap(100); }
+static void a2(void) { nap(60); }
+static void a3(void) { sem_wait(&s[0]); }
+static void b2(void) { sem_wait(&s[1]); }
+static void b3(void) { nap(80); }
+static void c2(void) { sem_wait(&s[2]); }
+static void c3(void) { nap(70); }
+static void *one(void *a)
+{
+    pthread_setname_np(pthread_self(), "one");
+    b2();
+    b3();
+    sem_post(&s[2]);
+    return a;
+}
+static void *two(void *a)
+{
+    pthread_setname_np(pthread_self(), "two");
+    c2();
+    c3();
+    sem_post(&s[0]);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 3; i++) sem_init(&s[i], 0, 0);
+    pthread_create(&t[0], 0, one, 0);
+    pthread_create(&t[1], 0, two, 0); /* MADE */
+    a1();
+    sem_post(&s[1]);
+    a2();
+    a3();
+    pthread_join(t[0], 0);
+    pthread_join(t[1], 0);
+}
+C
+poetcc -profile -g ring.c -o ring -pthread
+POET_OUTPUT=ring.poet ./ring
+until_true finished ring.poet
+line() { grep -n -- "/\* $1 \*/" ring.c | cut -d: -f1; }
+json() { perl -MJSON::PP -ne "my \$r = decode_json(\$_); my \$c = \$r->{row} or next; $1"; }
+
+# ---- a wait in one sentence ----
+until=$(poet waits ring.poet --by wait --json | json 'print $c->{until} if $c->{where} && $c->{where} =~ /^a3 /')
+poet waits ring.poet --why "$until" --json >why.json
+since=$(json 'print $c->{since_event}; exit' <why.json)
+is "since when is an event, and the call that it is of" "$(json 'print $c->{since_where}; exit' <why.json)" "main (ring.c:$(line MADE))"
+is "that made the one who was waited for" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
+charged() { json "printf '%.1f', \$c->{charge_ns} / 1e6 if (\$c->{step} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
+cat >script <<E
+select $until
+reason
+said
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+said=$(sed -n 's/^reason: //p' log)
+like "the sentence has the functions of those who were waited for, and what each is charged" "$said" \
+    "^waited [0-9.]* ms for T:two: T:one b3 \(ring.c:[0-9]*\) $(charged b3) ms, c3 \(ring.c:[0-9]*\) $(charged c3) ms"
+like "since which event, and after which call" "$said" "; since $since at [0-9.]* .?s, when one made the other, in main \(ring.c:$(line MADE)\); "
+like "and where it waited" "$said" "; it waited in a3 \(ring.c:[0-9]*\)$"
+
+# ---- a function lights up the bars, by its share of the time ----
+cat >long.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <time.h>
+#define NI __attribute__((no_instrument_function))
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+NI static void nap(int us)
+{
+    struct timespec t = {0, us * 1000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
+}
+static void common(void) { nap(500); }
+static void early(void) { common(); }
+static void late(void)
+{
+    nap(1500);
+    common();
+}
+static void touch(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+}
+static void *worker(void *a)
+{
+    pthread_setname_np(pthread_self(), a ? "b" : "a");
+    for (int i = 0; i < 150; i++) {
+        i < 75 ? early() : late();
+        touch();
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+}
+C
+poetcc -profile -g long.c -o long -pthread
+POET_OUTPUT=long.poet ./long
+until_true finished long.poet
+row_of() { # FUNCTION OPTION...: its row, of poet calls
+    name=$1
+    shift
+    poet calls long.poet --csv "$@" | tail -n +2 | grep -n "^\"*$name (" | head -n 1 | cut -d: -f1
+}
+cat >script <<E
+action start
+drawer calls
+overlay none
+row $(($(row_of early) - 1))
+table early
+overlay near
+action undo
+table undone
+overlay undone.over
+action redo
+table redone
+overlay redone.over
+row $(($(row_of late) - 1))
+action fit
+zoom 0.01 600 300
+zoom 0.1 600 300
+overlay order
+action time
+strips strips
+overlay time
+row $(($(row_of common) - 1))
+overlay common
+action calls-shape tree
+row $(($(row_of early --tree) - 1))
+overlay deep
+drawer none
+overlay closed
+quit
+E
+timeout 100 poet view long.poet --script script >log 2>&1
+like "a row is selected" "$(grep '^\*' early)" "early \(long.c"
+is "nothing is tinted before" "$(cat none)" ""
+check "then bars of threads are" grep -q '^lit [0-9]* [0-9.]* [0-9]* [0-9]*$' near
+is "undo takes it back" "$(cat undone.over)" ""
+is "and the row" "$(grep -c '^\*' undone)" 0
+is "redo has both again" "$(cat redone.over; cat redone)" "$(cat near; cat early)"
+check "far away they are, too" grep -q '^lit [0-9]* [0-9.]*$' order
+lasted() { # FILE: so many us, of all rows, from far away by time
+    perl -e 'open my $s, "<", "strips"; while (<$s>) { $span = $2 - $1 if /by time, (\d+) to (\d+)/ }
+        open my $f, "<", shift; while (<$f>) { $sum += $1 if /^lit \d+ ([0-9.]+)$/ }
+        printf "%d\n", $sum * $span / 1e3' "$1"
+}
+took() { # FUNCTION: so many us poet calls says that it took in all
+    poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{scope} // '') =~ /^$1 /"
+}
+near() { # NAME GOT WANTED: no more, but for two per cent (pixels, shares as bytes); on a busy machine somewhat less
+    if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
+}
+near "all tints are as long as the function took" "$(lasted time)" "$(took late)"
+near "those of one that several call, too" "$(lasted common)" "$(took common)"
+near "in a tree it is what it took below those that called it" "$(lasted deep)" "$(took early)"
+is "without the drawer there are none" "$(cat closed)" ""
+quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
+check "nothing was complained of" quiet
+
+# ---- what was never freed ----
+cat >leak.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+static sem_t s;
+static void *volatile kept;
+static void __attribute__((noinline)) keep(int bytes)
+{
+    kept = malloc(bytes);
+    kept = NULL;
+}
+static void *worker(void *a)
+{
+    sem_post(&s);
+    sem_post(&s); /* BEFORE */
+    usleep(50000); /* longer than a tick of the coarse clock that blocks are stamped by */
+    keep(1000);
+    usleep(50000);
+    sem_post(&s); /* AFTER */
+    keep(500);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sem_init(&s, 0, 0);
+    if (argc > 1)
+        free(malloc(10));
+    else
+        pthread_create(&t, NULL, worker, NULL), pthread_join(t, NULL);
+}
+C
+poetcc -trace -g leak.c -o leak -pthread
+poet record -m memory -o leak.poet ./leak 2>/dev/null
+poet record -m memory -o clean.poet ./leak clean 2>/dev/null
+until_true finished leak.poet
+until_true finished clean.poet
+leaks() { poet report $1 | sed -n '/^what was never freed$/{n;p}'; }
+like "a report says how much was never freed, and by which calls most" "$(leaks leak.poet)" \
+    "2 blocks, 1500 bytes; most of it: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
+like "or that nothing was left" "$(leaks clean.poet)" "nothing, of 1 block$"
+is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
+before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{scope} // "") =~ /^keep /')
+site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
+like "its row is of the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
+    "\"site\":\"[^\"]*:$(site BEFORE)\""
+cat >script <<E
+drawer memory
+row 0
+state leaked
+action undo
+state leaked
+quit
+E
+timeout 100 poet view leak.poet --script script >log 2>&1
+like "a click on it selects that" "$(sed -n 1p leaked)" " selected $before "
+like "undo takes it back" "$(sed -n 2p leaked)" " selected none "
+check "nothing was complained of" quiet
+
+# ---- where nothing was told over time ----
+cat >script <<E
+drawer memory
+curve empty
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+is "a page without figures can be asked what they are, as who points there does" "$? $(cat empty)" "0 "
+
+# ---- what pages say, and how it looks ----
+cat >script <<E
+action calls-shape icicle
+drawer calls
+table boxes
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+like "boxes that were chosen while nobody looked are there" "$(cat boxes)" "a1 \(ring.c:"
+like "boxes of memory say what their figures are" "$(poet memory leak.poet --tree --chart icicle)" "all  1500 bytes"
+
+# ---- for those who do not look at it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 launcher
+reads() { # FILE READER: what the reader says of the viewer, which a script goes on in
+    timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+        $launcher --launch-immediately &
+        until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+        poet view '"$1"' --script script & viewer=$!
+        /usr/bin/python3 -uW ignore '"$2"'; kill $viewer %1' 2>log | grep -v '^SpiRegistry'
+}
+cat >sentence.py <<'P'
+from atspi import until
+print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; since " in a.get_name() and " in main (ring.c:" in a.get_name())))
+P
+printf 'drawer waits\nselect %s\n' "$until" >script
+is "the sentence of a selected wait is read" "$(reads ring.poet sentence.py)" "sentence True"
+cat >pages.py <<'P'
+from atspi import until
+print("total", bool(until(lambda a: a.get_name().startswith("In all: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
+print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected any more"))))
+P
+printf 'drawer calls\ntable shown\naction measure\n' >script
+is "a total says a share once; what cannot be changed any more is said" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
+cat >memory.py <<'P'
+from atspi import until
+print("given", bool(until(lambda a: a.get_name() == "All that it took itself was given back.")))
+P
+printf 'drawer memory\n' >script
+is "where nothing was left, that is said" "$(reads clean.poet memory.py)" "given True"
+done_testing

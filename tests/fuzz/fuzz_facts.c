@@ -1,0 +1,118 @@
+/* What a program's session is told beside its events, live and as a file keeps it: what was measured before a record
+ * (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content; and then tables are asked for.
+ *
+ * An input: u8 which, u8 thread, u16 how long, and so many bytes. */
+#include "memory/memory.h"
+#include "server/intake/session.h"
+#include "server/run/did.h"
+#include "tests/fuzz/asks.h"
+#include "tests/fuzz/told.h"
+#include "wire/measured.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HEAD 4u
+#define MEASURED_MOST 4096u /* bytes of a payload */
+
+#define TABLES (sizeof tables / sizeof *tables)
+
+enum which {
+    TELL_RECORD,
+    TELL_STEPS,
+    TELL_SUMS,
+    TELL_METERS,
+    TELL_ENTRIES,
+    TELL_SWITCHES,
+    TELL_FORGET,
+    TELL_PLAIN,
+    TELL_KINDS
+};
+
+/* The next event of the thread, with these bytes as its payload: u8 how far its time goes on, u8 how it is made. */
+static void record(struct told *told, uint32_t thread, const uint8_t *data, size_t size, bool plain)
+{
+    const char *why;
+    struct slot *slots = memory_aligned(sizeof *slots, sizeof *slots + MEASURED_MOST);
+    memset(slots, 0, sizeof *slots + MEASURED_MOST);
+    size_t rest = size > 2 ? size - 2 : 0;
+    rest = rest < MEASURED_MOST ? rest : MEASURED_MOST;
+    told->ns += size ? data[0] : 1;
+    *slots =
+        (struct slot){.shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
+    slots->number_a = ++told->numbers[thread];
+    if (!plain) {
+        slots->flags = SLOT_MEASURED | (size > 1 && data[1] & 1 ? SLOT_TEXT : 0);
+        slots->payload_bytes = (uint32_t)rest;
+        memcpy(slots + 1, data + (size < 2 ? size : 2), rest);
+    }
+    session_slots(told->session, thread, slots, 1 + slot_follow(slots->payload_bytes), &why);
+    free(slots);
+}
+
+static void take(struct told *told, enum which which, uint32_t thread, const uint8_t *data,
+                 size_t size)
+{
+    const char *why;
+    switch (which) {
+    case TELL_RECORD:
+    case TELL_PLAIN:
+        record(told, thread, data, size, which == TELL_PLAIN);
+        break;
+    case TELL_STEPS:
+        session_did(told->run, data, size);
+        break;
+    case TELL_SUMS:
+        session_sums(told->session, thread, data, size, &why);
+        break;
+    case TELL_METERS:
+        session_meters(told->session, thread, data, size, &why);
+        break;
+    case TELL_ENTRIES:
+        session_entries(told->session, thread, data, size, &why);
+        break;
+    case TELL_SWITCHES:
+        session_switched(told->session, data, size, &why);
+        break;
+    default:
+        run_forget(told->run, order_count(told->run->order) / 2);
+    }
+    while (!run_go_on(told->run, 1000))
+        ;
+}
+
+/* What is kept is as it must be: steps lie behind each other. */
+static void check(const struct run *run)
+{
+    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
+        const struct did_span *span;
+        for (uint64_t i = did_first(run, line); (span = did_span(run, line, i)) != NULL; i++)
+            for (uint16_t k = 0; k < span->count; k++)
+                if (did_steps(run, line, span)[k].ticks > (uint64_t)1 << 60)
+                    abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const tables[] = {"calls", "states", "source", "meters", "entries",
+                                         "waits", "with",   "cases",  "run"};
+    size_t all = size;
+    struct told told = told_begin();
+    while (size >= HEAD) {
+        size_t length = data[2] | (size_t)data[3] << 8;
+        length = length < size - HEAD ? length : size - HEAD;
+        take(&told, (enum which)(data[0] % TELL_KINDS), 1 + data[1] % TOLD_THREADS, data + HEAD,
+             length);
+        data += HEAD + length;
+        size -= HEAD + length;
+    }
+    told_end(&told);
+    check(told.run);
+    asks_table(told.run, tables[all % TABLES]); /* each takes its time */
+    asks_table(told.run, tables[all / TABLES % TABLES]);
+    run_free(told.run);
+    return 0;
+}

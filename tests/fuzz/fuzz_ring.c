@@ -1,0 +1,125 @@
+/* The ring in which a thread writes when its calls begin and end, of any content, which changes while it is emptied; what
+ * is told of it is taken, and looked at from several places. */
+#include "memory/memory.h"
+#include "server/intake/ring.h"
+#include "server/measure/entries.h"
+#include "server/measure/overlap.h"
+#include "tests/fuzz/changing.h"
+#include "wire/slot.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define TAKES 8u /* times RING_PART words: as many as fit in a moment */
+
+/* How many words there are said to be matters most, and then those at the begin, and at the wrap. */
+static void patch(char *memory, uint16_t place, uint64_t value)
+{
+    size_t at = (size_t)(place >> 2) * 8;
+    switch (place & 3) {
+    case 0:
+        changing_set(memory, offsetof(struct entries_head, reserved),
+                     value >> 60 ? value % 1000 : value % (2 * ENTRIES_WORDS));
+        break;
+    case 1:
+        changing_set(memory, at % ENTRIES_HEAD_BYTES, value);
+        break;
+    case 2:
+        changing_set(memory, ENTRIES_HEAD_BYTES + at % 4096, value);
+        break;
+    default:
+        changing_set(memory, ENTRIES_MAP_BYTES - 8 - at % 4096, value);
+    }
+}
+
+static struct changing shared = {.bytes = ENTRIES_MAP_BYTES, .sealed = true, .patch = patch};
+
+static struct ring *begin(const uint8_t *data, size_t size)
+{
+    struct ring *ring = NULL;
+    changing_begin(&shared, data, size);
+    struct entries_head *head = (struct entries_head *)(void *)shared.memory;
+    head->magic = ENTRIES_MAGIC;
+    head->version = ENTRIES_VERSION;
+    head->clock = size & 1 ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
+    if (ring_add(&ring, shared.fd, 7))
+        abort();
+    return ring;
+}
+
+static void take(struct ring *ring, struct ticks *ticks, struct entries *all, bool last)
+{
+    const char *why;
+    for (unsigned i = 0; i < TAKES; i++) {
+        struct out out = {0};
+        bool any = ring_take(ring, ticks, last, &out);
+        if (any != (out.size > 0) || (any && !entries_take(all, 1, 7, out.data, out.size, &why)))
+            abort(); /* what we tell ourselves we believe */
+        out_free(&out);
+        if (!any)
+            break;
+    }
+}
+
+/* Nothing runs back, and what ended had begun before. */
+static void walk(const struct entries_thread *thread, uint64_t from_ns)
+{
+    struct entries_walk walk = entries_walk(thread, from_ns);
+    struct entry_seen seen;
+    uint64_t before = 0;
+    while (entries_next(&walk, &seen)) {
+        if (seen.entry.time_ns < before || seen.began_ns > seen.entry.time_ns ||
+            walk.open_count > ENTRIES_DEEPEST)
+            abort();
+        before = seen.entry.time_ns;
+    }
+    entries_walk_end(&walk);
+}
+
+static void sweep(const struct entries_thread *thread)
+{
+    uint32_t scopes[64];
+    for (uint32_t i = 0; i < 64; i++)
+        scopes[i] = i % 9;
+    struct overlap overlap = {
+        .with = 3, .to_ns = INT64_MAX, .sums = memory_zeroed(9, sizeof *overlap.sums), .scopes = 9};
+    overlap_add(&overlap, thread, scopes, 64);
+    for (uint64_t budget = 1000; !overlap_go_on(&overlap, &budget); budget = 1000)
+        ;
+    overlap_free(&overlap);
+}
+
+static void look(const struct entries *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct entries_thread *thread = all->threads[i];
+        walk(thread, 0);
+        for (size_t block = 0; block < thread->count && block < 20; block++)
+            walk(thread, thread->blocks[block].last_ns);
+        sweep(thread);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct ticks ticks; /* reading the clock anew takes its time */
+    struct entries all = {0};
+    const char *why;
+    struct ring *ring = begin(data, size);
+    changing_once(&shared);
+    take(ring, &ticks, &all, false);
+    changing_go_on(&shared);
+    take(ring, &ticks, &all, false);
+    changing_end(&shared);
+    take(ring, &ticks, &all, true);
+    look(&all);
+    entries_free(&all);
+    ring_free(ring);
+    /* bodies of ENTRIES by themselves: it is the same twice */
+    for (size_t half = 0; half < 2; half++)
+        entries_take(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2, &why);
+    look(&all);
+    entries_free(&all);
+    return 0;
+}

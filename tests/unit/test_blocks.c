@@ -1,0 +1,163 @@
+/* The blocks of a scope (server/measure/blocks.h): Meira's figure 3.2, A(B(D), C(D)), with work of 1 to 7 ms. */
+#include "server/measure/blocks.h"
+#include "tests/unit/unit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define MS 1000000u
+
+enum { THREAD, A, B, C, D };
+/* Contexts: 1 A, 2 B in A, 3 C in A, 4 D in B, 5 D in C. */
+static const uint32_t parents[] = {0, 0, 1, 1, 2, 3}, scopes[] = {THREAD, A, B, C, D, D};
+static const uint64_t sites[] = {0, 90, 16, 18, 12, 15};
+#define COUNT 6u
+
+/* What each step took: before any call, and after that of the context. */
+static const uint64_t took[2 * COUNT] = {
+    [2 * 1] = 1 * MS, [2 * 2] = 2 * MS,     [2 * 2 + 1] = 3 * MS,
+    [2 * 3] = 4 * MS, [2 * 3 + 1] = 5 * MS, [2 * 4] = 6 * MS,
+    [2 * 5] = 7 * MS, [2 * 4 + 1] = 100,    [2 * 5 + 1] = 200};
+
+/* The sums of each call: what it took itself is what its steps took, and so much more. */
+static struct context_thread told(uint64_t more)
+{
+    struct context_thread t = {.count = COUNT};
+    t.items = calloc(COUNT, sizeof *t.items);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct sums_context *s = &t.items[i].sums;
+        *s = (struct sums_context){.index = i,
+                                   .is = {.parent = parents[i], .lands = i, .site = sites[i]},
+                                   .calls = i > 0,
+                                   .ended = i > 0,
+                                   .own_ns = took[2 * i] + (i ? more : 0)};
+    }
+    for (uint32_t i = 2; i < COUNT; i++)
+        t.items[parents[i]].sums.own_ns += took[2 * i + 1];
+    return t;
+}
+
+static struct blocks blocks_in(uint32_t scope, bool together, unsigned threads, uint64_t more)
+{
+    struct context_thread t = told(more);
+    struct blocks b = {.scope = scope, .together = together};
+    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    for (uint32_t i = 0; i < threads; i++)
+        blocks_add(&b, &(struct block_thread){&t, i, COUNT, scopes, sites}, &times);
+    blocks_sort(&b);
+    free(t.items);
+    return b;
+}
+
+static void is(const struct block *b, uint64_t after, uint64_t until, uint64_t times, int64_t ns,
+               uint32_t parent)
+{
+    assert_int_equal(b->after, after);
+    assert_int_equal(b->until, until);
+    assert_int_equal(b->times, times);
+    assert_int_equal(b->ns, ns);
+    assert_int_equal(b->parent, parent);
+}
+
+static void seven_steps(void **state)
+{
+    (void)state;
+    struct blocks b = blocks_in(A, false, 1, 0);
+    assert_int_equal(b.count, 3);
+    is(&b.items[0], 0, 16, 1, 1 * MS, THREAD);
+    is(&b.items[1], 16, 18, 1, 3 * MS, THREAD);
+    is(&b.items[2], 18, 0, 1, 5 * MS, THREAD);
+    assert_int_equal(b.self_ns, 9 * MS);
+    assert_int_equal(b.untold_ns, 0);
+    blocks_free(&b);
+    b = blocks_in(B, false, 1, 0);
+    assert_int_equal(b.count, 2);
+    is(&b.items[0], 0, 12, 1, 2 * MS, A);
+    is(&b.items[1], 12, 0, 1, 100, A);
+    blocks_free(&b);
+    b = blocks_in(C, false, 1, 0);
+    is(&b.items[0], 0, 15, 1, 4 * MS, A);
+    is(&b.items[1], 15, 0, 1, 200, A);
+    blocks_free(&b);
+    b = blocks_in(D, false, 1, 0);
+    assert_int_equal(b.count, 2);
+    is(&b.items[0], 0, 0, 1, 6 * MS, B);
+    is(&b.items[1], 0, 0, 1, 7 * MS, C);
+    assert_int_equal(b.calls, 2);
+    blocks_free(&b);
+}
+
+/* Whatever path leads to it; and of several threads. */
+static void together(void **state)
+{
+    (void)state;
+    struct blocks b = blocks_in(D, true, 1, 0);
+    assert_int_equal(b.count, 1);
+    is(&b.items[0], 0, 0, 2, 13 * MS, 0);
+    blocks_free(&b);
+    b = blocks_in(A, false, 3, 0);
+    assert_int_equal(b.count, 3);
+    is(&b.items[1], 16, 18, 3, 9 * MS, THREAD);
+    assert_int_equal(b.self_ns, 27 * MS);
+    blocks_free(&b);
+}
+
+/* What no step tells is in no block. */
+static void not_told(void **state)
+{
+    (void)state;
+    struct blocks b = blocks_in(A, false, 1, 77);
+    is(&b.items[0], 0, 16, 1, 1 * MS, THREAD);
+    assert_int_equal(b.self_ns, 9 * MS + 77);
+    assert_int_equal(b.untold_ns, 77);
+    blocks_free(&b);
+}
+
+/* Where the place is not known, such calls are one block, the last. */
+static void no_places(void **state)
+{
+    (void)state;
+    static const uint64_t none[COUNT];
+    struct context_thread t = told(0);
+    struct blocks b = {.scope = A};
+    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    blocks_add(&b, &(struct block_thread){&t, 0, COUNT, scopes, none}, &times);
+    blocks_sort(&b);
+    assert_int_equal(b.count, 2);
+    is(&b.items[0], 0, 0, 1, 1 * MS, THREAD);
+    is(&b.items[1], BLOCKS_NO_SITE, 0, 2, 8 * MS, THREAD);
+    blocks_free(&b);
+    free(t.items);
+}
+
+/* Of calls as they began and ended: the same, and after some were lost nothing until the next one. */
+static void by_entries(void **state)
+{
+    (void)state;
+    uint64_t ns[2 * COUNT] = {0};
+    struct block_times t = {.ns = ns, .count = 2 * COUNT, .step = UINT32_MAX};
+    static const struct entry all[] = {
+        {ENTRY_BEGINS, 1, 1000, 0}, {ENTRY_BEGINS, 2, 1010, 0},  {ENTRY_BEGINS, 4, 1030, 0},
+        {ENTRY_ENDED, 4, 1090, 0},  {ENTRY_ENDED, 2, 1095, 0},   {ENTRY_LOST, 0, 1125, 9},
+        {ENTRY_ENDED, 1, 2000, 0},  {ENTRY_BEGINS, 99, 2001, 0}, {ENTRY_ENDED, 99, 2002, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        block_times_entry(&t, &all[i]);
+    assert_int_equal(ns[2], 10);
+    assert_int_equal(ns[4], 20);
+    assert_int_equal(ns[8], 60);
+    assert_int_equal(ns[9], 5);
+    assert_int_equal(ns[5], 30);
+    assert_int_equal(ns[3], 1);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 2 * COUNT; i++)
+        sum += ns[i];
+    assert_int_equal(sum, 126);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seven_steps), cmocka_unit_test(together),
+                                       cmocka_unit_test(not_told), cmocka_unit_test(no_places),
+                                       cmocka_unit_test(by_entries)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

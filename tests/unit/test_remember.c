@@ -1,0 +1,74 @@
+/* Places of the code that were looked up are known again; how many, is bounded. */
+#include "clients/site/remember.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct remember_key key(uint32_t process, uint64_t address, bool outer)
+{
+    return (struct remember_key){process, outer, address};
+}
+
+static void put(struct remember *r, struct remember_key k, const char *function, int line)
+{
+    char place[32];
+    snprintf(place, sizeof place, "a.c:%d", line);
+    struct site_is site = {function, place, "/src/a.c", line}, kept = remember_put(r, k, &site);
+    assert_string_equal(kept.function, function);
+    assert_ptr_not_equal(kept.place, place); /* that is gone by the next call */
+    assert_string_equal(kept.place, place);
+}
+
+static void known_again(void **state)
+{
+    struct remember *r = remember_new();
+    struct site_is site;
+    (void)state;
+    assert_false(remember_get(r, key(0, 0x1000, false), &site));
+    put(r, key(0, 0x1000, false), "f", 1);
+    put(r, key(0, 0x1000, true), "f", 2);
+    put(r, key(1, 0x1000, false), "g", 3);
+    assert_true(remember_get(r, key(0, 0x1000, false), &site));
+    assert_string_equal(site.place, "a.c:1");
+    assert_string_equal(site.path, "/src/a.c");
+    assert_true(remember_get(r, key(0, 0x1000, true), &site));
+    assert_int_equal(site.line, 2);
+    assert_true(remember_get(r, key(1, 0x1000, false), &site));
+    assert_string_equal(site.function, "g");
+    put(r, key(0, 0x1000, false), "h", 4); /* anew */
+    assert_true(remember_get(r, key(0, 0x1000, false), &site));
+    assert_string_equal(site.function, "h");
+    remember_forget(r);
+    assert_false(remember_get(r, key(0, 0x1000, false), &site));
+    remember_free(r);
+}
+
+/* Of many some are not known any more; none is taken for another. */
+static void bounded(void **state)
+{
+    enum { MANY = 100000 };
+    struct remember *r = remember_new();
+    struct site_is site;
+    unsigned known = 0;
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        put(r, key(0, 0x400000 + 7 * (uint64_t)i, false), "f", i);
+    for (int i = 0; i < MANY; i++)
+        if (remember_get(r, key(0, 0x400000 + 7 * (uint64_t)i, false), &site)) {
+            assert_int_equal(site.line, i);
+            known++;
+        }
+    assert_in_range(known, 1000, 10000);
+    remember_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_again), cmocka_unit_test(bounded)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
