@@ -41,9 +41,10 @@ static inline uint16_t script_text(const char *text, size_t size)
 
 struct script_line {
     uint64_t first, count; /* its own events, if it is a thread's */
-    uint32_t last; /* its last number, or ticket, that is in the script */
     /* the programs' */
-    _Atomic uint32_t bound; /* the code of the line that it is now; 0: none yet */
+    _Atomic uint64_t
+        bound; /* the line that it is now: a process, and its code there; 0: none yet */
+    uint32_t last; /* its last number, or ticket, that is in the script */
     _Atomic uint32_t done; /* the number or ticket that it has come to (futex) */
     _Atomic uint32_t waiting; /* how many threads wait for that */
     _Atomic uint64_t at; /* of a thread: so many of its events are done */
@@ -51,7 +52,9 @@ struct script_line {
         waits_for; /* of a thread that waits: until that line has come so far; 0: it does not */
     uint16_t
         named; /* of a thread that nobody is known to have created: script_text of its name; else 0 */
-    uint16_t spare[7];
+    uint16_t spare;
+    _Atomic uint32_t
+        claimed; /* by the process of that id, which is to be the program that begins with it */
 };
 static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
 
@@ -87,6 +90,7 @@ struct script_head {
     /* the programs' */
     _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
     _Atomic uint32_t claimed; /* somebody writes the end */
+    _Atomic uint32_t processes; /* that were counted */
     struct script_end end; /* once state says so */
 };
 

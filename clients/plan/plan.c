@@ -94,6 +94,17 @@ static void add_to_course(struct plan *p, uint32_t thread, uint32_t act)
     c->acts[c->count++] = act;
 }
 
+/* The line that begins with what an event sends: of a child, or of a program that is executed; 0: none does. */
+static uint32_t begun_by(struct plan *p, const struct shown_event *e)
+{
+    for (uint32_t i = 0; i < e->partner_count; i++)
+        if (e->partners[i].number == 1 && !(e->partners[i].line & HIDDEN_LINE)) {
+            know_line(p, e->partners[i].line);
+            return e->partners[i].line;
+        }
+    return 0;
+}
+
 void plan_event(struct plan *p, const struct shown_event *e)
 {
     if (e->at.line & HIDDEN_LINE)
@@ -119,6 +130,8 @@ void plan_event(struct plan *p, const struct shown_event *e)
         .process = e->process,
         .site = e->site,
         .time_ns = e->time_ns};
+    if (!act->is.about && e->relation == RELATION_SEND && e->partner_count)
+        act->is.about = begun_by(p, e);
     if (e->after_count)
         add_edges(p, act, e);
     add_to_course(p, thread, (uint32_t)p->act_count++);

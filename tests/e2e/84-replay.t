@@ -84,6 +84,16 @@ like "and what was before it was the same" "$(cat said)" 'the same: .*; the prog
 until_true finished again.poet
 is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 
+# ---- odd calls, processes, errors: what the program sees is the same ----
+poetcc -trace -g -O1 "$here/odd.c" -o odd
+rm -f odd.poet again.poet
+POET_OUTPUT=odd.poet ./odd >first 2>first.err
+status=$?
+until_true finished odd.poet
+poet replay odd.poet -o again.poet >second 2>said
+is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
+like "in all processes" "$(cat said)" '^poet replay: the same: [0-9]* events'
+
 # ---- what no lock orders ----
 cat >racy.c <<'C'
 #include <pthread.h>

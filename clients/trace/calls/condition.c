@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/condition.h"
 
+#include "clients/trace/calls/how.h"
 #include "clients/trace/calls/mutex.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/codes.h"
@@ -14,10 +15,10 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
-#include "clients/trace/replay/part.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -175,8 +176,9 @@ static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *
                                                 const struct timespec *ts)
 {
     enum trace_type ends = part_type(w->thread, 0);
-    if (ends != TYPE_WAKE && ends != TYPE_TIMEOUT)
-        return really(c, m, clock, ts);
+    bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
+    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
+        return really(c, m, clock, ts); /* which may be an error */
     real.mutex_unlock(m);
     part_await(w->thread, ends);
     int result = real.mutex_lock(m);

@@ -145,10 +145,10 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
         part_await_rest(t, line);
     if (asks == TYPE_TIMED_PETITION && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
-    if (got == TYPE_REFUSED && c->how != HOW_LOCK)
-        return timed ? ETIMEDOUT : EBUSY;
-    if (got == TYPE_REFUSED)
+    if (got == TYPE_REFUSED && (c->how == HOW_LOCK || came == TYPE_ENTER))
         return real_lock(c); /* which is an error */
+    if (got == TYPE_REFUSED)
+        return !timed ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
     if (!part_await(t, came))
         return real_try(c);
     return real_lock(&(struct call){c->kind, HOW_LOCK, c->lock, 0, NULL});

@@ -94,7 +94,7 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
     if (asks == TYPE_TIMED_PETITION && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
     if (got == TYPE_REFUSED && c->how != HOW_LOCK)
-        return c->ts ? ETIMEDOUT : EBUSY;
+        return !c->ts ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
     if (got != TYPE_REFUSED && !part_await(t, came))
         return really(c, HOW_TRY);
     return really(c, HOW_LOCK);

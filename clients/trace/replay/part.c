@@ -44,15 +44,26 @@ static bool is_type(const struct script_event *e, uint16_t type)
 
 /* ---- lines ---- */
 
+static uint64_t serial; /* of this process, and of those that it forks: codes go on there */
+
+static uint64_t here(uint32_t code) { return serial << 32 | code; }
+
+/* The code of a line in this process; 0: it has none here, as far as is known. */
+static uint32_t code_of_line(uint32_t as)
+{
+    uint64_t bound = as ? atomic_load(&script_line(as)->bound) : 0;
+    return bound >> 32 == serial ? (uint32_t)bound : 0;
+}
+
 /* A line of this run is the one of the script; false: it is another one. */
 static bool be(struct line *line, uint32_t as)
 {
-    uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed), nobody = 0;
+    uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
     if (LIKELY(is))
         return is == as;
-    uint32_t code = atomic_load_explicit(&line->index, memory_order_relaxed);
+    uint64_t me = here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
     struct script_line *of = script_line(as);
-    if (!atomic_compare_exchange_strong(&of->bound, &nobody, code) && nobody != code)
+    if (!atomic_compare_exchange_strong(&of->bound, &nobody, me) && nobody != me)
         return false;
     atomic_store_explicit(&line->script, as, memory_order_relaxed);
     return true;
@@ -69,11 +80,38 @@ static uint32_t find_stranger(const struct thread *t)
     return 0;
 }
 
+/* Of the thread that forks: the thread that the child is.  Of a program that was executed: found by who claimed it. */
+static __thread uint32_t born __attribute__((tls_model("initial-exec")));
+
+static uint32_t find_claimed(void)
+{
+    uint32_t me = (uint32_t)getpid();
+    for (uint32_t i = 1; i <= script->line_count; i++)
+        if (atomic_load_explicit(&script_line(i)->claimed, memory_order_relaxed) == me)
+            return i;
+    return 0;
+}
+
+static bool begins_with(struct line *own, uint32_t as) { return as && be(own, as); }
+
+/* Is about to make a process, or another program of this one. */
+static void note_birth(const struct script_event *e)
+{
+    if (is_type(e, TYPE_FORK))
+        born = e->about;
+    else if (is_type(e, TYPE_EXEC) && e->about)
+        atomic_store(&script_line(e->about)->claimed, (uint32_t)getpid());
+}
+
 static void find_part(struct thread *t, struct part *p)
 {
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
-    if (!as && be(t->own, script->main))
+    if (!as && begins_with(t->own, born))
+        as = born;
+    else if (!as && begins_with(t->own, find_claimed()))
+        as = find_claimed();
+    else if (!as && begins_with(t->own, script->main))
         as = script->main;
     else if (!as && t->task && t->task->named)
         as = find_stranger(t);
@@ -139,9 +177,7 @@ struct ref part_cause(struct thread *t, enum trace_type type)
 {
     const struct part *p = part_of(t);
     const struct script_event *e = p ? ahead(p, 0) : NULL;
-    uint32_t line = e && is_type(e, type) && e->after_line
-                        ? atomic_load(&script_line(e->after_line)->bound)
-                        : 0;
+    uint32_t line = e && is_type(e, type) ? code_of_line(e->after_line) : 0;
     return line ? (struct ref){line, e->after_number} : (struct ref){0, 0};
 }
 
@@ -203,15 +239,15 @@ static void differ(const struct part *p, uint16_t type, uint32_t line)
 /* What an event is about is known to be another line than in the script. */
 static bool is_another(uint32_t as, uint32_t code)
 {
-    uint32_t bound = as ? atomic_load(&script_line(as)->bound) : 0;
-    return bound && bound != code;
+    uint32_t is = code_of_line(as);
+    return is && is != code;
 }
 
 /* 0: it is none of the script, as far as is known. */
 static uint32_t line_of_code(uint32_t code)
 {
     for (uint32_t i = 1; i <= script->line_count; i++)
-        if (atomic_load(&script_line(i)->bound) == code)
+        if (code_of_line(i) == code)
             return i;
     return 0;
 }
@@ -254,6 +290,7 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     if (e->ticket && !turn_wait(p->line, e->about, e->ticket - 1))
         return false;
     p->now[p->now_count++] = e;
+    note_birth(e);
     return true;
 }
 
@@ -373,6 +410,7 @@ void replay_begin(void)
         return;
     }
     script = s;
+    serial = atomic_fetch_add(&s->processes, 1) + 1;
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
         type_of[i] = find_type(codes_name((uint16_t)i));
         if (type_of[i] < LIMIT_TYPES)
