@@ -177,10 +177,14 @@ static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *
 {
     enum trace_type ends = part_type(w->thread, 0);
     bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
-    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
+    bool over = ends == TYPE_NONE && part_plays(w->thread);
+    if ((!over && ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
         return really(c, m, clock, ts); /* which may be an error */
     real.mutex_unlock(m);
-    part_await(w->thread, ends);
+    if (over) /* it wakes for nothing, as it may, once all the others have done what they did */
+        part_await_rest(w->thread, part_line(w->thread, &w->condition->line));
+    else
+        part_await(w->thread, ends);
     int result = real.mutex_lock(m);
     return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
 }

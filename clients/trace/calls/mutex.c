@@ -141,10 +141,14 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
 {
     bool timed = c->how == HOW_TIMED || c->how == HOW_CLOCK;
     enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
-    if (asks == TYPE_NONE)
-        part_await_rest(t, line);
-    if (asks == TYPE_TIMED_PETITION && (*petitioned = true))
+    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
+    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
+    if (got == TYPE_NONE) {
+        part_await_rest(t, rest);
+        return last ? real_lock(c) : real_try(c);
+    }
     if (got == TYPE_REFUSED && (c->how == HOW_LOCK || came == TYPE_ENTER))
         return real_lock(c); /* which is an error */
     if (got == TYPE_REFUSED)

@@ -89,10 +89,14 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
                                                 enum trace_type came, bool *petitioned)
 {
     enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
-    if (asks == TYPE_NONE)
-        part_await_rest(t, line);
-    if (asks == TYPE_TIMED_PETITION && (*petitioned = true))
+    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
+    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
+    if (got == TYPE_NONE) {
+        part_await_rest(t, rest);
+        return really(c, last ? c->how : HOW_TRY);
+    }
     if (got == TYPE_REFUSED && c->how != HOW_LOCK)
         return !c->ts ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
     if (got != TYPE_REFUSED && !part_await(t, came))

@@ -73,7 +73,7 @@ static __attribute__((noinline)) int take_again(struct thread *t, const struct l
 {
     int result;
     if (part_type(t, 0) == TYPE_NONE)
-        part_await_rest(t, line);
+        part_await_rest(t, part_line(t, line));
     if (!part_plays(t) || part_has(t, TYPE_WAIT) || part_has(t, TYPE_TIMED_WAIT))
         return part_plays(t) && part_type(t, 0) != TYPE_NONE ? -1 : real.sem_trywait(s);
     part_await(t, TYPE_ENTERED);
@@ -82,11 +82,14 @@ static __attribute__((noinline)) int take_again(struct thread *t, const struct l
     return result;
 }
 
-static __attribute__((noinline)) int really_again(struct thread *t, enum how how, sem_t *s,
-                                                  clockid_t clock, const struct timespec *ts)
+static __attribute__((noinline)) int really_again(struct thread *t, const struct line *line,
+                                                  enum how how, sem_t *s, clockid_t clock,
+                                                  const struct timespec *ts)
 {
     enum trace_type ends = part_type(t, 0);
     int result;
+    if (ends == TYPE_NONE)
+        part_await_rest(t, part_line(t, line));
     if (ends != TYPE_TAKEN && ends != TYPE_TIMEOUT && ends != TYPE_REFUSED)
         return really(how, s, clock, ts);
     part_await(t, ends);
@@ -123,7 +126,8 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     hooks_wait(t, TYPE_WAIT, site);
     pthread_cleanup_push(leave, &b);
     errno = saved;
-    b.result = LIKELY(!replays) ? really(how, s, clock, ts) : really_again(t, how, s, clock, ts);
+    b.result =
+        LIKELY(!replays) ? really(how, s, clock, ts) : really_again(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;

@@ -203,11 +203,19 @@ bool part_await(struct thread *t, enum trace_type type)
     return e && await(p, e);
 }
 
-void part_await_rest(const struct thread *t, const struct line *line)
+uint32_t part_line(struct thread *t, const struct line *line)
 {
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, 0) : NULL;
     uint32_t as = atomic_load_explicit(&line->script, memory_order_relaxed);
-    if (as && t->part.line && script_plays())
-        turn_wait(t->part.line, as, script_line(as)->last);
+    return as || !e ? as : e->about;
+}
+
+void part_await_rest(struct thread *t, uint32_t line)
+{
+    const struct part *p = part_of(t);
+    if (p && line)
+        turn_wait(p->line, line, script_line(line)->last);
 }
 
 void part_await_others(struct thread *t)
@@ -280,6 +288,8 @@ static bool is_first_of_its_line(const struct part *p, const struct script_event
 static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line, uint32_t about)
 {
     const struct script_event *e = meet(p, type, line);
+    if (!e && !ahead(p, 0))
+        return true; /* more than was recorded */
     if (!e || (about && is_another(e->about, about))) {
         differ(p, type, about ? line_of_code(about) : atomic_load(&line->script));
         return false;
@@ -294,12 +304,12 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     return true;
 }
 
-static void play_rest(const struct thread *t, const struct record *r)
+static void play_rest(struct thread *t, const struct record *r)
 {
     if (r->a != t->alone)
-        part_await_rest(t, r->a);
+        part_await_rest(t, part_line(t, r->a));
     if (r->b)
-        part_await_rest(t, r->b);
+        part_await_rest(t, part_line(t, r->b));
 }
 
 static uint32_t about_of(const struct record *r, const struct step *step)

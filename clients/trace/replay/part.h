@@ -51,8 +51,11 @@ bool part_says(struct thread *thread, enum trace_type type, const char *text, bo
 struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
 bool part_await(struct thread *thread, enum trace_type type);
-/* The same for whatever is to be done on a line by a thread whose part is over: until all others' is done. */
-void part_await_rest(const struct thread *thread, const struct line *line);
+/* The line of the script that a line is, or that the next event of the thread is about; 0: not known. */
+uint32_t part_line(struct thread *thread, const struct line *line);
+/* The same for whatever is to be done on such a line by a thread whose part is over: until all that others did there is
+ * done. */
+void part_await_rest(struct thread *thread, uint32_t line);
 
 /* Before the process ends, until others have done what they still did: nobody may wait for them to end. */
 void part_await_others(struct thread *thread);
