@@ -84,6 +84,44 @@ like "and what was before it was the same" "$(cat said)" 'the same: .*; the prog
 until_true finished again.poet
 is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 
+# ---- a signal that was lost is lost again ----
+cat >lost.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *p)
+{
+    usleep(20000);
+    pthread_mutex_lock(&m);
+    pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, waiter, 0);
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return pthread_join(t, 0);
+}
+C
+poetcc -trace -g lost.c -o lost
+hangs() { poet blocked "$1" 2>/dev/null | grep -q "nobody is left who could wake who waits for Q:c"; }
+rm -f lost.poet again.poet
+POET_OUTPUT=lost.poet ./lost & program=$!
+until_true hangs lost.poet
+kill -9 $program
+wait $program 2>/dev/null
+until_true finished lost.poet
+poet replay -q lost.poet -o again.poet 2>said & replayed=$!
+until_true hangs again.poet
+check "a program that nobody wakes hangs again" hangs again.poet
+kill $replayed
+wait $replayed
+
 # ---- odd calls, processes, errors: what the program sees is the same ----
 poetcc -trace -g -O1 "$here/odd.c" -o odd
 rm -f odd.poet again.poet

@@ -170,6 +170,18 @@ static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                  : real.cond_wait(c, m);
 }
 
+/* Threads that wait beyond the end of a script.  The signals that are in it were not theirs. */
+static _Atomic unsigned beyond;
+
+static int wait_beyond(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                       const struct timespec *ts)
+{
+    atomic_fetch_add(&beyond, 1);
+    int result = really(c, m, clock, ts);
+    atomic_fetch_sub(&beyond, 1);
+    return result;
+}
+
 /* As it was: the script says when it was woken, or gave up. */
 static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *c,
                                                 pthread_mutex_t *m, const clockid_t *clock,
@@ -177,14 +189,12 @@ static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *
 {
     enum trace_type ends = part_type(w->thread, 0);
     bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
-    bool over = ends == TYPE_NONE && part_plays(w->thread);
-    if ((!over && ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
+    if (ends == TYPE_NONE)
+        return wait_beyond(c, m, clock, ts);
+    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
         return really(c, m, clock, ts); /* which may be an error */
     real.mutex_unlock(m);
-    if (over) /* it wakes for nothing, as it may, once all the others have done what they did */
-        part_await_rest(w->thread, part_line(w->thread, &w->condition->line));
-    else
-        part_await(w->thread, ends);
+    part_await(w->thread, ends);
     int result = real.mutex_lock(m);
     return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
 }
@@ -314,10 +324,13 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
+    bool again = !LIKELY(!replays) && t && part_type(t, 0) != TYPE_NONE;
     if (t)
         record_signal(t, site, c, broadcast);
     else
         count_signal(c);
+    if (!LIKELY(!again) && atomic_load(&beyond))
+        return 0; /* whom it woke is awake */
     return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
 }
 
