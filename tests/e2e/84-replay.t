@@ -132,6 +132,54 @@ poet replay odd.poet -o again.poet >second 2>said
 is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
 like "in all processes" "$(cat said)" '^poet replay: the same: [0-9]* events'
 
+# ---- processes at a mutex that they share: what they write says who was when there ----
+cat >share.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct shared {
+    pthread_mutex_t m;
+    int n, who[99];
+} *s;
+static void work(int me)
+{
+    for (int i = 0; i < 30; i++) {
+        unsigned char x = 0;
+        if (getrandom(&x, 1, 0) == 1)
+            usleep(x);
+        pthread_mutex_lock(&s->m);
+        s->who[s->n++] = me;
+        pthread_mutex_unlock(&s->m);
+    }
+}
+int main(void)
+{
+    pthread_mutexattr_t a;
+    s = mmap(0, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&s->m, &a);
+    for (int k = 1; k < 3; k++)
+        if (fork() == 0) {
+            work(k);
+            _exit(0);
+        }
+    work(0);
+    while (wait(0) > 0)
+        ;
+    for (int i = 0; i < s->n; i++)
+        printf("%d", s->who[i]);
+    return 0;
+}
+C
+poetcc -trace -g share.c -o share
+record share.poet ./share >first
+replay share.poet again.poet >second
+is "processes come to what they share as they came" "$? $(cmp first second)" "0 "
+
 # ---- what no lock orders ----
 cat >racy.c <<'C'
 #include <pthread.h>

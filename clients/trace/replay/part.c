@@ -44,7 +44,9 @@ static bool is_type(const struct script_event *e, uint16_t type)
 
 /* ---- lines ---- */
 
-static uint64_t serial; /* of this process, and of those that it forks: codes go on there */
+static uint64_t serial; /* of this process */
+
+static void count_process(void) { serial = atomic_fetch_add(&script->processes, 1) + 1; }
 
 static uint64_t here(uint32_t code) { return serial << 32 | code; }
 
@@ -63,7 +65,8 @@ static bool be(struct line *line, uint32_t as)
         return is == as;
     uint64_t me = here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
     struct script_line *of = script_line(as);
-    if (!atomic_compare_exchange_strong(&of->bound, &nobody, me) && nobody != me)
+    bool ours = atomic_compare_exchange_strong(&of->bound, &nobody, me) || nobody == me;
+    if (!ours && !atomic_load(&line->far)) /* of several processes: another one was there first */
         return false;
     atomic_store_explicit(&line->script, as, memory_order_relaxed);
     return true;
@@ -107,6 +110,8 @@ static void find_part(struct thread *t, struct part *p)
 {
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
+    if (!as && born) /* a child: its lines are others than those of its parent */
+        count_process();
     if (!as && begins_with(t->own, born))
         as = born;
     else if (!as && begins_with(t->own, find_claimed()))
@@ -420,7 +425,7 @@ void replay_begin(void)
         return;
     }
     script = s;
-    serial = atomic_fetch_add(&s->processes, 1) + 1;
+    count_process();
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
         type_of[i] = find_type(codes_name((uint16_t)i));
         if (type_of[i] < LIMIT_TYPES)
