@@ -27,7 +27,7 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c) wire/message.c wire/told.c wire/endpoint.c
+TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c clients/trace/replay/*.c) wire/message.c wire/told.c wire/endpoint.c wire/names.c
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
@@ -35,7 +35,7 @@ SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake taking
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
-POET    = $(wildcard clients/poet/*.c)
+POET    = $(wildcard clients/poet/*.c clients/plan/*.c)
 VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
@@ -256,7 +256,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 # Everything that a unit test may be about, a library so that each links only what it needs.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/trace/measure/%.c,frames contexts did gap) $(patsubst %,clients/trace/heap/%.c,blocks nodes amount) \
-         clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
+         clients/plan/plan.c clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
 TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
@@ -409,7 +409,7 @@ SECONDS ?= 60
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g $(SMALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION" \
-	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
+	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" $(B)/fuzz/tests/fuzz_$(FUZZ)
 	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
 	LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt $(B)/fuzz/tests/fuzz_$(FUZZ) -artifact_prefix=$(B)/fuzz/ \
 	  -max_total_time=$(SECONDS) -max_len=65536 -rss_limit_mb=3000 \

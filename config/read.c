@@ -6,6 +6,7 @@
 #include "config/meters.h"
 #include "config/reader.h"
 #include "config/rules.h"
+#include "config/scoped.h"
 #include "config/values.h"
 #include "memory/memory.h"
 
@@ -312,7 +313,7 @@ static void read_root(struct reader *reader, const config_setting_t *root, struc
                       const struct target_names *read)
 {
     static const char *const keys[] = {"name",   "title",    "version", "include", "kinds",
-                                       "events", "clusters", "meters",  NULL};
+                                       "events", "clusters", "scopes",  "meters",  NULL};
     check_keys(reader, root, keys);
     if (!reader->looks_only) {
         check_includes(reader, root, read);
@@ -329,6 +330,7 @@ static void read_root(struct reader *reader, const config_setting_t *root, struc
     read_groups(reader, root, "kinds", target, read_kind);
     read_groups(reader, root, "events", target, read_event);
     read_groups(reader, root, "clusters", target, read_cluster);
+    scoped_take(reader, root, target);
     meters_take(reader, root, &target->meters, &target->meter_count);
 }
 

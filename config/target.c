@@ -3,6 +3,7 @@
 #include "config/target.h"
 
 #include "config/meters.h"
+#include "config/scoped.h"
 
 #include "config/values.h"
 #include "memory/memory.h"
@@ -39,6 +40,7 @@ void target_free(struct target *target)
         free(target->clusters[i].kind);
         free(target->clusters[i].match);
     }
+    scoped_free(target);
     names_free(&target->sources);
     free(target->kinds);
     free(target->events);
@@ -48,10 +50,6 @@ void target_free(struct target *target)
     free(target->title);
     free(target);
 }
-
-const char *const target_categories[CATEGORIES + 1] = {
-    "none",      "send", "receive", "collective", "barrier", "lock", "condition",
-    "semaphore", "join", "system",  "clock",      "signal",  NULL};
 
 const struct target_names *target_causes(const struct target_event *event)
 {

@@ -35,6 +35,9 @@ enum target_category {
     CATEGORY_SYSTEM,
     CATEGORY_CLOCK, /* an end of a wait that the clock brought */
     CATEGORY_SIGNAL, /* a signal handler, after which its thread waits on */
+    CATEGORY_EXTRA, /* of a library that serves the program: what it takes is no work of its own */
+    CATEGORY_PARALLEL, /* of the program, while others ran, too */
+    CATEGORY_LOCAL, /* of the program, while nobody else ran */
     CATEGORIES
 };
 
@@ -113,6 +116,13 @@ struct target_cluster {
     int part;
 };
 
+/* Functions and named scopes of a program, and all that is called in them. */
+struct target_scope {
+    char *match; /* a pattern (fnmatch) on names */
+    uint8_t category; /* an enum target_category */
+    int part;
+};
+
 struct target_meter; /* meters.h */
 
 struct target {
@@ -124,6 +134,8 @@ struct target {
     size_t event_count;
     struct target_cluster *clusters;
     size_t cluster_count;
+    struct target_scope *scopes;
+    size_t scope_count;
     struct target_meter *meters;
     size_t meter_count;
     struct target_names sources; /* files that it was read from */
@@ -137,6 +149,8 @@ const struct target_kind *target_kind(const struct target *target, const char *k
  * general one, then the one with that relation; NULL if the description lacks it. */
 const struct target_event *target_event(const struct target *target, const char *kind,
                                         const char *type, enum relation relation);
+/* What is said of a scope by its name; CATEGORY_NONE: nothing. */
+uint8_t target_scope_category(const struct target *target, const char *name);
 extern const char *const target_categories[CATEGORIES + 1]; /* their names, NULL behind the last */
 /* The types that let go on who waits by it, as far as time goes. */
 const struct target_names *target_causes(const struct target_event *event);

@@ -78,6 +78,8 @@ void icicle_say(const struct boxes *b, int64_t size, char *text, size_t room)
 {
     if (b->ns)
         snprintf(text, room, "%.3f ms", (double)size / 1e6);
+    else if (b->bytes)
+        boxes_bytes(size, text, room);
     else
         snprintf(text, room, "%lld", (long long)size);
 }
@@ -256,8 +258,21 @@ static void say_tick(const struct boxes *b, int64_t at, int64_t step, char *text
 {
     if (b->ns && at)
         timed_print(at, step, text, room);
+    else if (b->bytes && at)
+        boxes_bytes(at, text, room);
     else
         snprintf(text, room, "%lld", (long long)at);
+}
+
+/* A round one that is not less. */
+static int64_t round_step(const struct boxes *b, int64_t least)
+{
+    int64_t step = 1;
+    if (!b->bytes)
+        return timed_round(least);
+    while (step < least && step < INT64_MAX / 2)
+        step *= 2;
+    return step;
 }
 
 static void paint_ruler(const struct painting *p)
@@ -265,8 +280,8 @@ static void paint_ruler(const struct painting *p)
     double v = p->view->dark ? 0.75 : 0.3;
     if (p->scale <= 0)
         return;
-    int64_t step = timed_round((int64_t)ceil(
-                fmin(TICK_PT, fmax(TICK_LEAST_PT, p->view->width_pt / 5)) / p->scale)),
+    double tick_pt = fmin(TICK_PT, fmax(TICK_LEAST_PT, p->view->width_pt / 5));
+    int64_t step = round_step(p->boxes, (int64_t)ceil(tick_pt / p->scale)),
             all = (int64_t)(p->view->width_pt / p->scale + 0.5);
     cairo_set_source_rgb(p->cr, v, v, v);
     cairo_rectangle(p->cr, 0, ICICLE_RULER_PT - 1.2, p->view->width_pt, 0.6);

@@ -7,7 +7,7 @@
 
 struct table_cell cell_step(enum cell_step is, struct table_place from, struct table_place to)
 {
-    return (struct table_cell){.is = CELL_STEP, .step = (uint8_t)is, .between = {from, to}};
+    return (struct table_cell){.is = CELL_STEP, .step = (uint8_t)is, .between = {from, to, {0}}};
 }
 
 void put_place(struct out *out, struct table_place place)
@@ -49,6 +49,8 @@ void put_cell(struct out *out, const struct table_cell *cell)
         put_u8(out, cell->step);
         put_place(out, cell->between.from);
         put_place(out, cell->between.to);
+        if (cell->step == CELL_STEP_CALLS)
+            put_place(out, cell->between.caller);
         break;
     case CELL_EVENT:
         put_ref(out, cell->event);
@@ -71,6 +73,8 @@ static void get_step(struct in *in, struct table_cell *cell)
     cell->step = get_u8(in);
     cell->between.from = get_place(in);
     cell->between.to = get_place(in);
+    if (cell->step == CELL_STEP_CALLS)
+        cell->between.caller = get_place(in);
     if (cell->step >= CELL_STEPS)
         in_fail(in, "a step of an unknown kind");
 }

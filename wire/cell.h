@@ -43,7 +43,8 @@ struct table_cell {
         struct table_place place;
         struct ref event;
         struct {
-            struct table_place from, to;
+            struct table_place from, to,
+                caller; /* caller: of calls, where the function was called */
         } between; /* of a step */
     };
 };

@@ -33,7 +33,7 @@ static uint8_t *out_grow(struct out *out, size_t size)
         out->data = data;
         out->room = room;
     }
-    uint8_t *at = out->data + out->size;
+    uint8_t *at = need ? out->data + out->size : out->data; /* of nothing NULL */
     out->size = need;
     return at;
 }

@@ -111,6 +111,9 @@ static inline size_t measured_bytes(const struct slot *slot)
  * ever; index = count & (slots - 1).  Nothing in it is trusted by the server. */
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
+#define QUEUE_DONE 1u /* the thread has ended */
+#define QUEUE_GOES_ON                                                                              \
+    2u /* it has another queue from now on, whose message may come later than this */
 #define QUEUE_CLOCK_NS 0u /* nanoseconds of the monotonic clock */
 #define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same machine, converts */
 
@@ -119,7 +122,7 @@ struct queue_head {
     uint32_t clock; /* what time_ns counts */
     uint32_t follows; /* 1: the thread had another queue before; what is in that comes first */
     _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint32_t done; /* the thread has ended: after head nothing comes */
+    _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_GOES_ON: after head nothing comes */
     _Atomic uint64_t waited_ns; /* how long the thread was made to wait */
     _Atomic uint64_t dropped; /* events that did not fit */
     _Atomic uint32_t waiting; /* the thread waits on `moved` (futex(2)) */

@@ -1,6 +1,7 @@
 #include "wire/sums.h"
 
 #include "wire/region.h"
+#include "wire/varied.h"
 
 /* With the index of a context. */
 #define IS 1u
@@ -9,30 +10,9 @@
 #define MARKS_BITS 3
 #define SITED 4u /* with an enum region_scope: where it was called from is told */
 
-/* Seven bits a byte, the least first; the high bit: more follow. */
-static void put_number(struct out *out, uint64_t v)
-{
-    for (; v >= 128; v >>= 7)
-        put_u8(out, (uint8_t)(v | 128));
-    put_u8(out, (uint8_t)v);
-}
-
-static uint64_t get_number(struct in *in)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = get_u8(in);
-        v |= (uint64_t)(byte & 127) << shift;
-        if (!(byte & 128))
-            return v;
-    }
-    in_fail(in, "a number of too many bytes");
-    return 0;
-}
-
 static uint64_t get_time(struct in *in)
 {
-    uint64_t ns = get_number(in);
+    uint64_t ns = get_varied(in);
     if (ns > SUMS_TIME_MOST)
         in_fail(in, "a time that cannot be");
     return ns;
@@ -41,13 +21,13 @@ static uint64_t get_time(struct in *in)
 void put_sums_head(struct out *out, const struct sums_head *head)
 {
     put_u64(out, head->time_ns);
-    put_number(out, head->flags);
-    put_number(out, head->enter_ps);
-    put_number(out, head->exit_ps);
-    put_number(out, head->folded);
-    put_number(out, head->deep);
-    put_number(out, head->mismatched);
-    put_number(out, head->backwards);
+    put_varied(out, head->flags);
+    put_varied(out, head->enter_ps);
+    put_varied(out, head->exit_ps);
+    put_varied(out, head->folded);
+    put_varied(out, head->deep);
+    put_varied(out, head->mismatched);
+    put_varied(out, head->backwards);
 }
 
 bool get_sums_head(struct in *in, struct sums_head *head)
@@ -55,13 +35,13 @@ bool get_sums_head(struct in *in, struct sums_head *head)
     head->time_ns = get_u64(in);
     if (head->time_ns > SUMS_TIME_MOST)
         in_fail(in, "a time that cannot be");
-    head->flags = (uint32_t)get_number(in);
-    head->enter_ps = (uint32_t)get_number(in);
-    head->exit_ps = (uint32_t)get_number(in);
-    head->folded = get_number(in);
-    head->deep = get_number(in);
-    head->mismatched = get_number(in);
-    head->backwards = get_number(in);
+    head->flags = (uint32_t)get_varied(in);
+    head->enter_ps = (uint32_t)get_varied(in);
+    head->exit_ps = (uint32_t)get_varied(in);
+    head->folded = get_varied(in);
+    head->deep = get_varied(in);
+    head->mismatched = get_varied(in);
+    head->backwards = get_varied(in);
     return !in->error;
 }
 
@@ -69,21 +49,21 @@ bool get_sums_head(struct in *in, struct sums_head *head)
 
 static void put_is(struct out *out, const struct sums_context *c)
 {
-    put_number(out, c->index ? c->index - c->is.parent : 0);
-    put_number(out, c->index - c->is.lands);
-    put_number(out, c->is.scope | (c->is.site ? SITED : 0));
-    put_number(out, c->is.function);
+    put_varied(out, c->index ? c->index - c->is.parent : 0);
+    put_varied(out, c->index - c->is.lands);
+    put_varied(out, c->is.scope | (c->is.site ? SITED : 0));
+    put_varied(out, c->is.function);
     if (c->is.site)
-        put_number(out, c->is.site);
+        put_varied(out, c->is.site);
 }
 
 static bool get_is(struct in *in, uint32_t index, struct sums_is *is)
 {
-    uint64_t parent = get_number(in), lands = get_number(in), scope = get_number(in);
+    uint64_t parent = get_varied(in), lands = get_varied(in), scope = get_varied(in);
     bool sited = scope & SITED;
     scope &= ~(uint64_t)SITED;
-    is->function = get_number(in);
-    is->site = sited ? get_number(in) : 0;
+    is->function = get_varied(in);
+    is->site = sited ? get_varied(in) : 0;
     if (parent > index || (index && !parent) || lands > index || scope > SCOPE_OTHER)
         in_fail(in, "a context that cannot be");
     is->parent = index - (uint32_t)parent;
@@ -95,13 +75,13 @@ static bool get_is(struct in *in, uint32_t index, struct sums_is *is)
 static void put_times(struct out *out, const struct sums_context *c)
 {
     bool ended = c->least_ns != UINT64_MAX;
-    put_number(out, c->real_ns);
-    put_number(out, ended ? c->least_ns + 1 : 0);
-    put_number(out, c->most_ns);
-    put_number(out, c->own_ns);
-    put_number(out, ended ? c->own_least_ns : 0);
-    put_number(out, c->own_most_ns);
-    put_number(out, c->off_ns);
+    put_varied(out, c->real_ns);
+    put_varied(out, ended ? c->least_ns + 1 : 0);
+    put_varied(out, c->most_ns);
+    put_varied(out, c->own_ns);
+    put_varied(out, ended ? c->own_least_ns : 0);
+    put_varied(out, c->own_most_ns);
+    put_varied(out, c->off_ns);
 }
 
 static void get_times(struct in *in, struct sums_context *c)
@@ -119,20 +99,20 @@ void put_sums_context(struct out *out, uint32_t before, const struct sums_contex
 {
     bool timed = c->real_ns || c->own_ns || c->off_ns || c->least_ns != UINT64_MAX;
     uint64_t marks = (is ? IS : 0) | (timed ? TIMED : 0) | (c->open ? OPEN : 0);
-    put_number(out, (uint64_t)(uint32_t)(c->index - before - 1) << MARKS_BITS | marks);
+    put_varied(out, (uint64_t)(uint32_t)(c->index - before - 1) << MARKS_BITS | marks);
     if (is)
         put_is(out, c);
-    put_number(out, c->calls);
-    put_number(out, c->concurrent);
-    put_number(out, c->ended);
+    put_varied(out, c->calls);
+    put_varied(out, c->concurrent);
+    put_varied(out, c->ended);
     if (timed)
         put_times(out, c);
     if (!c->open)
         return;
-    put_number(out, c->open);
-    put_number(out, c->open_real_ns);
-    put_number(out, c->open_own_ns);
-    put_number(out, c->open_last_ns);
+    put_varied(out, c->open);
+    put_varied(out, c->open_real_ns);
+    put_varied(out, c->open_own_ns);
+    put_varied(out, c->open_last_ns);
 }
 
 bool get_sums_context(struct in *in, uint32_t before, struct sums_context *c, bool *is)
@@ -140,20 +120,20 @@ bool get_sums_context(struct in *in, uint32_t before, struct sums_context *c, bo
     *c = (struct sums_context){.least_ns = UINT64_MAX};
     if (in->error || !in_left(in))
         return false;
-    uint64_t word = get_number(in), index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
+    uint64_t word = get_varied(in), index = (word >> MARKS_BITS) + (uint64_t)(uint32_t)(before + 1);
     if (index >= REGION_CONTEXTS)
         in_fail(in, "a context that cannot be");
     *is = word & IS;
     c->index = (uint32_t)index;
     if (*is && !get_is(in, c->index, &c->is))
         return false;
-    c->calls = get_number(in);
-    c->concurrent = get_number(in);
-    c->ended = get_number(in);
+    c->calls = get_varied(in);
+    c->concurrent = get_varied(in);
+    c->ended = get_varied(in);
     if (word & TIMED)
         get_times(in, c);
     if (word & OPEN) {
-        c->open = get_number(in);
+        c->open = get_varied(in);
         c->open_real_ns = get_time(in);
         c->open_own_ns = get_time(in);
         c->open_last_ns = get_time(in);

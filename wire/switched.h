@@ -7,7 +7,7 @@
 #ifndef WIRE_SWITCHED_H
 #define WIRE_SWITCHED_H
 
-#include "wire/message.h"
+#include "wire/varied.h"
 
 enum switched_to {
     SWITCHED_TO_RUN,
@@ -23,8 +23,5 @@ struct switched_record {
 };
 
 #define SWITCHED_RECORD_BYTES 2u /* at least, of one in a body */
-
-void put_varied(struct out *out, uint64_t number);
-uint64_t get_varied(struct in *in);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "memory/memory.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,4 +196,18 @@ char *boxes_path(const struct boxes *b, uint32_t node)
         path = longer;
     }
     return path;
+}
+
+void boxes_bytes(int64_t bytes, char *text, size_t room)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes / 1024;
+    unsigned k = 0;
+    if (bytes < 10240) {
+        snprintf(text, room, "%lld byte%s", (long long)bytes, bytes == 1 ? "" : "s");
+        return;
+    }
+    for (; value >= 10240 && k < 4; k++)
+        value /= 1024;
+    snprintf(text, room, "%.*f %s", value == floor(value) ? 0 : 1, value, units[k]);
 }

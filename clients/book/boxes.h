@@ -7,6 +7,7 @@
 #define CLIENTS_BOOK_BOXES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum boxes_kind {
@@ -17,7 +18,7 @@ enum boxes_kind {
 
 struct boxes {
     char *title, *measure; /* measure: what widths are, for people: "total" */
-    bool ns; /* sizes are times */
+    bool ns, bytes; /* sizes are times; or so many bytes; else they are counted */
     struct boxes_node {
         char *name, *brief, *amount; /* in full; shorter, or NULL; its size in words */
         int64_t own, size; /* what it took itself; with all below it */
@@ -73,5 +74,8 @@ void boxes_place(const struct boxes *boxes, uint32_t node, int64_t least,
 void boxes_places_free(struct boxes_places *places); /* empties it */
 /* "main > serve > parse"; new memory. */
 char *boxes_path(const struct boxes *boxes, uint32_t node);
+
+/* "2000 bytes", "16 KiB", "1.5 MiB": exact below ten of the next unit. */
+void boxes_bytes(int64_t bytes, char *text, size_t room);
 
 #endif

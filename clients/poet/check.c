@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool json; /* --json */
 
@@ -59,6 +60,11 @@ static int check_measure(const char *text, const char *file)
 static int check_description(const struct command *command, const char *file)
 {
     char *path, *text = target_load(file, &path);
+    if (!text && !strchr(file, '/') && access(file, R_OK) == 0) { /* no description: a file here */
+        char *here = memory_printed("./%s", file);
+        text = target_load(here, &path);
+        free(here);
+    }
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     if (measure_is(text)) {
@@ -92,7 +98,7 @@ struct checker {
     const char *file;
     struct book *book;
     struct last *lines, *threads; /* by line - 1 */
-    struct last before;           /* of the previous event's thread, before that event */
+    struct last before; /* of the previous event's thread, before that event */
     uint32_t room;
     struct shown_event previous;
     uint64_t events, breaks;
@@ -327,7 +333,8 @@ static const struct argp argp = {
         "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
         "trace against its description and the model, and name the first break on each line "
         "with both events; and that what it tells of time adds up: states fill each life, reasons "
-        "and charges are as long as each wait, the critical path as long as what it explains.  Exit status 1 if there is any.",
+        "and charges are as long as each wait, the critical path as long as what it explains, and "
+        "sums of calls, steps and blocks of memory agree.  Exit status 1 if there is any.",
     .children = options_children};
 
 const struct command command_check = {

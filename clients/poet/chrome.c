@@ -1,4 +1,5 @@
 #include "clients/poet/chrome.h"
+#include "clients/poet/chromecalls.h"
 #include "clients/poet/json.h"
 #include "clients/poet/tracks.h"
 #include "memory/memory.h"
@@ -238,6 +239,8 @@ void chrome_end(struct format *format)
         }
         free(l->times);
     }
+    struct chrome_list list = {format, chrome_object, add_time, chrome_put};
+    format->failed = !chromecalls_write(&list, last_ns);
     fputs("\n]}\n", format->f);
     tracks_free(c->tracks);
     free(c->lines);

@@ -356,9 +356,9 @@ static void shiviz_end(struct format *format)
 /* ---- all of them ---- */
 
 static const struct format formats[] = {
-    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, false, NULL},
-    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, false, NULL},
-    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, false, NULL}};
+    {.name = "chrome", .begin = chrome_begin, .event = chrome_event, .end = chrome_end},
+    {.name = "dot", .begin = dot_begin, .event = dot_event, .end = dot_end},
+    {.name = "shiviz", .begin = shiviz_begin, .event = shiviz_event, .end = shiviz_end}};
 
 const struct format *format_find(const char *name)
 {
@@ -397,6 +397,7 @@ bool format_write(const struct command *command, struct subject *subject,
     struct format format = *chosen;
     bool standard = strcmp(file, "-") == 0;
     format.subject = subject;
+    format.command = command;
     format.f = standard ? stdout : fopen(file, "we");
     if (!format.f) {
         command_fail(command, "%s: %s", file, strerror(errno));
@@ -405,6 +406,7 @@ bool format_write(const struct command *command, struct subject *subject,
     bool good = subject_ask(command, subject, ASK_DUMP, NULL, take, &format);
     if (format.state)
         format.end(&format);
+    good = good && !format.failed;
     bool bad = ferror(format.f) != 0;
     bad |= (standard ? fflush(format.f) : fclose(format.f)) != 0;
     if (bad && good)

@@ -13,6 +13,8 @@ struct format {
     struct subject *subject;
     FILE *f;
     bool begun;
+    bool failed; /* something could not be had: was said */
+    const struct command *command;
     void *state;
 };
 

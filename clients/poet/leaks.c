@@ -54,9 +54,11 @@ void leaks_words(struct sheet *sheet, const struct table_names *names, const str
 {
     bool some = t->total && figure(t, t->total, "blocks") > 0;
     sheet->title = memory_copied("what was never freed");
+    int64_t taken = t->total ? figure(t, t->total, "taken") : 0;
     if (!some) {
-        sheet_note(sheet, memory_printed("nothing, of %lld blocks that were taken",
-                                         (long long)(t->total ? figure(t, t->total, "taken") : 0)));
+        sheet_note(sheet, taken ? memory_printed("nothing, of %lld block%s", (long long)taken,
+                                                 taken == 1 ? "" : "s")
+                                : memory_copied("nothing: it took no blocks itself"));
         return;
     }
     char *all = amount(t, t->total),

@@ -93,6 +93,25 @@ static bool is_go(Elf *elf)
     return false;
 }
 
+/* clang puts what it needs into the program itself, whose symbols the loader then sees. */
+static bool shows(Elf *elf, const char *symbol)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr h;
+        GElf_Sym s;
+        if (!gelf_getshdr(section, &h) || h.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data && gelf_getsym(data, i, &s); i++) {
+            const char *name = elf_strptr(elf, h.sh_link, s.st_name);
+            if (name && s.st_shndx != SHN_UNDEF && strcmp(name, symbol) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* NULL, or why it cannot be recorded. */
 static const char *look_elf(Elf *elf, struct loadable *loadable)
 {
@@ -122,7 +141,7 @@ static const char *look_elf(Elf *elf, struct loadable *loadable)
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
-    if (strstr(loadable->sanitizers, "libtsan.so"))
+    if (strstr(loadable->sanitizers, "libtsan.so") || shows(elf, "__tsan_init"))
         return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
                "poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))

@@ -6,8 +6,10 @@
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/measured.h"
+#include "clients/poet/picks.h"
 #include "clients/poet/preload.h"
 #include "clients/poet/recorded.h"
+#include "clients/poet/tables.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -244,8 +246,10 @@ static int run(const struct command *command, int argc, char **argv)
     if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
-    if (!measured_read(command, o.meters, &o.meters, &o.memory))
+    if (!measured_read(command, o.meters, &o.meters, &o.memory) || !picks_check(command))
         return EXIT_USAGE;
+    if (o.report && *o.report && !tables_may_be_named(o.report))
+        return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -276,9 +280,10 @@ static const struct argp_option options[] = {
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
     {"meters", 'm', "LIST|FILE", 0,
-     "measure, too: words divided by commas, or a file that says it (docs/config.md); memory: what is taken "
-     "from the heap and never freed; calls=counts, real, cpu or every: of functions, if it was compiled for "
-     "that; states, meters, usage, waits; rate=N: N samples a second",
+     "measure this, and nothing else but the order: words divided by commas, or a file that says it "
+     "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
+     "every: of functions, if it was compiled for that; states, meters, usage, waits; rate=N: N samples a "
+     "second; default: meters, and calls=cpu if it was compiled for that",
      1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "
@@ -293,7 +298,7 @@ static const struct argp_option options[] = {
     {"view", 'v', NULL, 0, "open the viewer on it", 2},
     {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
      "when it has ended, and all of the trace is there, where its time went and why (poet report): on "
-     "standard error, or into FILE; the program is a child then, and has a trace file of its own",
+     "standard error, or into FILE (.txt, .pdf, .svg, .png, .csv, .json); the program is a child then, and has a trace file of its own",
      2},
     {0}};
 static const struct argp argp = {

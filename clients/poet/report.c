@@ -109,6 +109,7 @@ static const struct tables_section sections[] = {
      .columns = "scope,calls,self_ns,self_share,total_ns,cpu_ns,mean_ns,mark",
      .top = 5,
      .page = true,
+     .by_time = true,
      .rare = true},
     {.what = "path",
      .title = "what decided how long it took",

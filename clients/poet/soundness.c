@@ -36,24 +36,34 @@ static void take(void *user, const struct answer *answer)
     a->said = true;
 }
 
+/* What is, and should be: a time, or how many. */
+static char *say_figures(const struct shown_table *t, const struct table_cell *cells,
+                         const char *is, const char *should, const char *unit)
+{
+    uint32_t column = table_find(t, is), other = table_find(t, should);
+    if (column == t->column_count || other == t->column_count || cells[column].is != CELL_NUMBER ||
+        cells[other].is != CELL_NUMBER)
+        return NULL;
+    return memory_printed("%lld%s, not %lld%s", (long long)cells[column].number, unit,
+                          (long long)cells[other].number, unit);
+}
+
 static void say_row(const struct shown_table *t, uint32_t row,
                     void (*say)(void *user, struct ref at, uint32_t thread, const char *what),
                     void *user)
 {
-    static const char *const names[] = {"rule", "thread", "is_ns", "should_ns"};
-    const struct table_cell *cells[4];
-    for (unsigned i = 0; i < 4; i++) {
-        uint32_t column = table_find(t, names[i]);
-        if (column == t->column_count)
-            return;
-        cells[i] = &table_cells(t, row)[column];
-    }
-    char *what =
-        memory_printed("%s: %lld ns, not %lld ns", cells[0]->is == CELL_TEXT ? cells[0]->text : "",
-                       cells[2]->is == CELL_NUMBER ? (long long)cells[2]->number : 0,
-                       cells[3]->is == CELL_NUMBER ? (long long)cells[3]->number : 0);
-    say(user, t->rows[row].event, cells[1]->is == CELL_LINE ? cells[1]->line : 0, what);
+    uint32_t rule = table_find(t, "rule"), thread = table_find(t, "thread");
+    const struct table_cell *cells = table_cells(t, row);
+    if (rule == t->column_count || thread == t->column_count)
+        return;
+    char *figures = say_figures(t, cells, "is_ns", "should_ns", " ns");
+    if (!figures)
+        figures = say_figures(t, cells, "count", "should_count", "");
+    char *what = memory_printed("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
+                                figures ? figures : "?");
+    say(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
     free(what);
+    free(figures);
 }
 
 bool soundness_ask(const struct command *command, struct subject *subject,

@@ -3,6 +3,7 @@
 
 #include "clients/poet/awaiting.h"
 #include "clients/poet/exists.h"
+#include "clients/source/categories.h"
 #include "config/values.h"
 #include "memory/memory.h"
 #include "wire/limits.h"
@@ -146,6 +147,30 @@ static bool are_there(const struct tables *o, struct subject *subject)
     return true;
 }
 
+/* ---- categories ---- */
+
+/* What waits for, and paths are of, may be of a category by the names of functions, which are known here alone. */
+static bool wants_categories(const struct tables *o, const struct tables_section *section,
+                             const struct subject *subject)
+{
+    bool by = o->by && strcmp(o->by, "category") == 0,
+         any = strcmp(section->what, "waits") == 0 || strcmp(section->what, "path") == 0;
+    return any && (by || strcmp(section->what, "waits") == 0) &&
+           categories_wanted(&subject->source.book);
+}
+
+/* The functions of the run are asked for first; NULL: none is of a category by its name. */
+static char *name_categories(const struct tables *o, struct subject *subject)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct tables plain = {.command = o->command};
+    struct shown_table t = {0};
+    int status = tables_ask(&plain, &(struct tables_section){.what = "calls"}, subject, &t);
+    char *said = status == EXIT_DONE ? categories_named(&names, &t) : NULL;
+    shown_table_free(&t);
+    return said;
+}
+
 int tables_ask(const struct tables *o, const struct tables_section *section,
                struct subject *subject, struct shown_table *t)
 {
@@ -155,7 +180,11 @@ int tables_ask(const struct tables *o, const struct tables_section *section,
         return section->make(o, subject, t);
     if (!are_there(o, subject))
         return EXIT_FAILED;
+    char *categories = wants_categories(o, section, subject) ? name_categories(o, subject) : NULL;
     bool good = make_request(o, section, subject, &request);
+    if (good && categories)
+        add_option(&request, "category", categories);
+    free(categories);
     put_table_request(&body, &request);
     table_request_free(&request);
     if (!good) {

@@ -115,8 +115,8 @@ static struct json_object *json_cells(const struct table_names *names, const str
     return o;
 }
 
-static void json_head(FILE *f, const struct table_names *names, const struct shown_table *t,
-                      const uint32_t *columns, uint32_t count)
+static void json_head(FILE *f, const char *what, const struct table_names *names,
+                      const struct shown_table *t, const uint32_t *columns, uint32_t count)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     for (uint32_t i = 0; i < count; i++) {
@@ -130,7 +130,8 @@ static void json_head(FILE *f, const struct table_names *names, const struct sho
         json_object_object_add(column, "source", json_object_new_string(c->source));
         json_object_array_add(list, column);
     }
-    json_object_object_add(o, "table", json_object_new_string(t->title));
+    json_object_object_add(o, "table", json_object_new_string(what ? what : t->title));
+    json_object_object_add(o, "title", json_object_new_string(t->title));
     json_object_object_add(o, "run", json_object_new_string(names->book->run.name));
     json_object_object_add(o, "columns", list);
     print_json(f, o);
@@ -154,12 +155,12 @@ static void json_row(FILE *f, const struct table_names *names, const struct show
     print_json(f, o);
 }
 
-void tableforms_json(FILE *f, const struct table_names *names, const struct shown_table *t,
-                     const uint32_t *columns, uint32_t count)
+void tableforms_json(FILE *f, const char *what, const struct table_names *names,
+                     const struct shown_table *t, const uint32_t *columns, uint32_t count)
 {
     struct json_object *end = json_object_new_object(), *total = json_object_new_object(),
                        *notes = json_object_new_array();
-    json_head(f, names, t, columns, count);
+    json_head(f, what, names, t, columns, count);
     for (uint32_t i = 0; i < t->row_count; i++)
         json_row(f, names, t, i, columns, count);
     for (uint32_t i = 0; t->total && i < t->column_count; i++)

@@ -8,8 +8,9 @@
 
 /* Aligned, with totals and notes; a blank line before it unless it is the first. */
 void tableforms_text(FILE *f, const struct sheet *sheet, bool first);
-void tableforms_json(FILE *f, const struct table_names *names, const struct shown_table *table,
-                     const uint32_t *columns, uint32_t count);
+/* what: the question's word, which scripts may rely on; NULL: the title is it. */
+void tableforms_json(FILE *f, const char *what, const struct table_names *names,
+                     const struct shown_table *table, const uint32_t *columns, uint32_t count);
 /* RFC 4180: what is null is empty, times are whole ns. */
 void tableforms_csv(FILE *f, const struct table_names *names, const struct shown_table *table,
                     const uint32_t *columns, uint32_t count);

@@ -39,9 +39,14 @@ struct tables_section {
     void (*words)(struct sheet *sheet, const struct table_names *names,
                   const struct shown_table *table);
     bool page; /* one of a page that says the run above all of them */
+    bool by_time; /* of the past of an event nothing is known: it is left out of a page */
     bool rare; /* in words it is left out where it has no rows, and, told in words, no total */
     const char *sort; /* NULL: as asked for */
 };
+
+/* Does the name of a file say what is to be written into it? */
+bool tables_may_be_named(const char *file);
+#define TABLES_NAMES "the name ends in none of .pdf, .svg, .png, .txt, .csv, .json"
 
 /* Asks for them and writes them as wanted; an exit status, with complaints. */
 int tables_run(const struct tables *tables, struct subject *subject,

@@ -86,6 +86,27 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
     sheet_free(&sheet);
 }
 
+/* The differences stand behind the columns that they are of: whoever names these means them, too.  The caller's to free. */
+static char *with_differences(const struct shown_table *t, const char *list)
+{
+    char *words = memory_copied(list), *all = memory_copied(""), *rest = words, *word;
+    while ((word = strsep(&rest, ","))) {
+        uint32_t k = table_find(t, word), end = k + 1;
+        char *more = memory_printed("%s%s%s", all, *all ? "," : "", word);
+        free(all);
+        for (all = more; end < t->column_count && end < k + 3; end++) {
+            const char *name = t->columns[end].name;
+            if (!strstr(name, end == k + 1 ? "_diff" : "_percent"))
+                break;
+            more = memory_printed("%s,%s", all, name);
+            free(all);
+            all = more;
+        }
+    }
+    free(words);
+    return all;
+}
+
 static int write_table(struct writing *w, const struct tables_section *section,
                        const struct shown_table *t)
 {
@@ -93,15 +114,16 @@ static int write_table(struct writing *w, const struct tables_section *section,
     bool data = w->form == FORM_JSON || w->form == FORM_CSV;
     const char *list = section->columns && !data ? section->columns : w->tables->columns;
     bool all = !list && data;
-    char *unknown = NULL;
-    uint32_t count, *columns = table_choose(t, all ? "all" : list, &count, &unknown);
+    char *unknown = NULL, *both = list && w->tables->against ? with_differences(t, list) : NULL;
+    uint32_t count, *columns = table_choose(t, all ? "all" : both ? both : list, &count, &unknown);
+    free(both);
     if (!columns) {
         int status = tableasking_no_column(w->tables, t, "--columns", unknown);
         free(unknown);
         return status;
     }
     if (w->form == FORM_JSON)
-        tableforms_json(w->f, &names, t, columns, count);
+        tableforms_json(w->f, section->what, &names, t, columns, count);
     else if (w->form == FORM_CSV)
         tableforms_csv(w->f, &names, t, columns, count);
     else
@@ -114,6 +136,8 @@ static int write_table(struct writing *w, const struct tables_section *section,
 static int write_section(struct writing *w, const struct tables_section *section)
 {
     struct shown_table table = {0};
+    if (section->page && section->by_time && w->tables->past_of.line)
+        return EXIT_DONE;
     int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against && !section->make)
         status = ask_other(w->tables, section, w->subject, &table);
@@ -127,16 +151,24 @@ static int write_section(struct writing *w, const struct tables_section *section
 
 /* ---- where it goes ---- */
 
-static enum form form_of(const struct tables *o)
+/* By the end of its name; FORMS: it is none. */
+static enum form form_named(const char *file)
 {
     static const char *const endings[FORMS] = {".txt", ".json", ".csv", ".pdf", ".svg", ".png"};
-    size_t n = o->file ? strlen(o->file) : 0;
+    size_t n = strlen(file);
+    for (int i = 0; i < FORMS; i++)
+        if (n > strlen(endings[i]) && strcasecmp(file + n - strlen(endings[i]), endings[i]) == 0)
+            return (enum form)i;
+    return FORMS;
+}
+
+bool tables_may_be_named(const char *file) { return form_named(file) != FORMS; }
+
+static enum form form_of(const struct tables *o)
+{
     if (o->json || o->csv)
         return o->json ? FORM_JSON : FORM_CSV;
-    for (int i = 0; n && i < FORMS; i++)
-        if (n > strlen(endings[i]) && strcasecmp(o->file + n - strlen(endings[i]), endings[i]) == 0)
-            return (enum form)i;
-    return o->file ? FORMS : FORM_TEXT;
+    return o->file ? form_named(o->file) : FORM_TEXT;
 }
 
 static int write_picture(const struct writing *w)
@@ -228,10 +260,7 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (chartrun_wanted(o, sections, count))
         return chartrun(o, subject, sections, count);
     if (w.form == FORMS)
-        return command_usage(o->command,
-                             "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
-                             ".csv, .json",
-                             o->file);
+        return command_usage(o->command, "-o %s: " TABLES_NAMES, o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
     status = o->follow ? follow(&w, sections, count) : write_all(&w, sections, count);

@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 #include "wire/limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,11 @@ struct making {
     uint32_t left; /* threads without a column */
 };
 
+static bool is_thread(const struct making *m, uint32_t row)
+{
+    return !m->from->rows[row].depth && table_cells(m->from, row)[m->scope].is == CELL_LINE;
+}
+
 static void add_column(struct making *m, const char *name, char *title, uint8_t kind)
 {
     const struct table_column *of = &m->from->columns[kind == TABLE_TEXT ? m->scope : m->what];
@@ -32,24 +38,47 @@ static void add_column(struct making *m, const char *name, char *title, uint8_t 
     PUSH(m->to->columns, m->to->column_count, column);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The lines of the threads, in their order. */
+static uint32_t *lines_of(const struct making *m, uint32_t *count)
+{
+    uint32_t *lines = memory_zeroed(m->from->row_count + 1, sizeof *lines);
+    *count = 0;
+    for (uint32_t i = 0; i < m->from->row_count; i++)
+        if (is_thread(m, i))
+            lines[(*count)++] = table_cells(m->from, i)[m->scope].line;
+    qsort(lines, *count, sizeof *lines, by_number);
+    return lines;
+}
+
 static void begin(struct making *m)
 {
     const struct table_column *what = &m->from->columns[m->what];
+    uint32_t count, *lines = lines_of(m, &count);
     m->to->title = memory_printed("%s, by thread", m->from->title);
     add_column(m, "scope", memory_copied("scope"), TABLE_TEXT);
     add_column(m, what->name, memory_copied(what->title), what->kind);
-    for (uint32_t i = 0; i < m->from->row_count; i++) {
-        const struct table_cell *cell = &table_cells(m->from, i)[m->scope];
-        if (m->from->rows[i].depth || cell->is != CELL_LINE)
-            continue;
-        if (m->to->column_count >= THREADS + MOST) {
-            m->left++;
-            continue;
-        }
-        char *name = memory_printed("line_%u", cell->line);
-        add_column(m, name, memory_copied(book_label(m->names->book, cell->line)), what->kind);
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        char *name = memory_printed("line_%u", lines[i]);
+        add_column(m, name, memory_copied(book_label(m->names->book, lines[i])), what->kind);
         free(name);
     }
+    m->left = count > MOST ? count - MOST : 0;
+    free(lines);
+}
+
+/* 0: it has no column. */
+static uint32_t column_of(const struct making *m, uint32_t line)
+{
+    char name[24];
+    snprintf(name, sizeof name, "line_%u", line);
+    uint32_t column = table_find(m->to, name);
+    return column < m->to->column_count ? column : 0;
 }
 
 /* Functions of one name are one row; there are some hundred at most that anybody looks at. */
@@ -80,11 +109,10 @@ static void add(struct table_cell *to, const struct table_cell *cell)
 
 static void add_rows(struct making *m)
 {
-    uint32_t next = THREADS;
     for (uint32_t i = 0; i < m->from->row_count; i++) {
         const struct table_cell *cells = table_cells(m->from, i);
-        if (!m->from->rows[i].depth && cells[m->scope].is == CELL_LINE) {
-            m->thread = next < m->to->column_count ? next++ : 0;
+        if (is_thread(m, i)) {
+            m->thread = column_of(m, cells[m->scope].line);
             continue;
         }
         struct table_cell *row =

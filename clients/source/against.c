@@ -25,11 +25,34 @@ static bool is_number(const struct table_column *c)
 /* What a row is called, not what it is made up of: that may be otherwise in another run. */
 static bool is_name(const struct table_column *c)
 {
-    static const char *const findings[] = {"kind", "class", "released_by", NULL};
+    static const char *const findings[] = {"kind",     "class",       "released_by", "amount",
+                                           "greatest", "mean_amount", "each",        "source",
+                                           "address",  NULL};
     for (size_t i = 0; findings[i]; i++)
         if (strcmp(findings[i], c->name) == 0)
             return false;
     return !is_number(c) && c->kind != TABLE_EVENT;
+}
+
+static bool is_column(const struct table_column *c, const char *const *names)
+{
+    while (*names && strcmp(*names, c->name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* A process has another number in another run, and the program may have another name; "a.out[12]" is "". */
+static void leave_out_number(const struct table_names *names, const struct table_column *c,
+                             char *word)
+{
+    static const char *const programs[] = {"program", "library", NULL};
+    if (!is_column(c, programs))
+        return;
+    char *number = strrchr(word, '[');
+    if (number && number[1 + strspn(number + 1, "0123456789")] == ']')
+        *number = 0;
+    if (names->book->run.name && strcmp(word, names->book->run.name) == 0)
+        *word = 0;
 }
 
 /* What all cells say that name it. */
@@ -40,8 +63,9 @@ static char *say_row(const struct shown_table *t, const struct table_names *name
         const struct table_column *c = &t->columns[k];
         if (!is_name(c))
             continue;
-        char *word = table_say(names, c, &table_cells(t, row)[k]),
-             *more = memory_printed("%s\t%s", all, word);
+        char *word = table_say(names, c, &table_cells(t, row)[k]);
+        leave_out_number(names, c, word);
+        char *more = memory_printed("%s\t%s", all, word);
         free(word);
         free(all);
         all = more;
@@ -134,6 +158,17 @@ static void add_column(struct shown_table *t, struct table_column column, uint32
     PUSH(t->columns, t->column_count, column);
 }
 
+/* What is told in words, with a unit of its own in each row, has no difference to be shown but that of the number behind
+ * it, in per cent. */
+static bool stands_for_words(const struct making *m, const struct table_column *c)
+{
+    static const char *const numbers[] = {"total", "mean", NULL};
+    for (uint32_t k = 0; k < m->here->column_count; k++)
+        if (strcmp(m->here->columns[k].name, "amount") == 0)
+            return is_column(c, numbers);
+    return false;
+}
+
 /* What stands under a column there stands under it here; so do the differences of both. */
 static void add_columns(struct making *m)
 {
@@ -149,6 +184,8 @@ static void add_columns(struct making *m)
             continue;
         add_column(t, copy_column(c, "_diff", " +/-", c->kind), both ? under + 1 : 0);
         add_column(t, copy_column(c, "_percent", " +/- %", TABLE_SHARE), both ? under + 2 : 0);
+        if (stands_for_words(m, c))
+            t->columns[t->column_count - 1].detail = false;
     }
     free(at);
 }

@@ -198,6 +198,12 @@ static void add_row(struct boxing *b, uint32_t row)
     set_name(b, node, row);
 }
 
+static bool is_bytes(const struct table_column *column)
+{
+    size_t n = strlen(column->name);
+    return column->kind == TABLE_COUNT && n >= 5 && strcmp(column->name + n - 5, "bytes") == 0;
+}
+
 /* What the table says; else as wide as it is. */
 static void say_amount(const struct boxing *b, struct boxes_node *node)
 {
@@ -205,7 +211,14 @@ static void say_amount(const struct boxing *b, struct boxes_node *node)
     const struct table_cell *cell =
         node->row != UINT32_MAX && !b->own ? number_of(b->table, node->row, b->column) : NULL;
     struct table_cell size = cell_number(node->size);
-    char *said = table_say(b->names, column, cell ? cell : &size);
+    char *said;
+    if (b->boxes->bytes) {
+        char text[40];
+        boxes_bytes(cell && cell->is == CELL_NUMBER ? cell->number : node->size, text, sizeof text);
+        node->amount = memory_copied(text);
+        return;
+    }
+    said = table_say(b->names, column, cell ? cell : &size);
     node->amount = memory_printed("%s%s%s", said,
                                   column->kind == TABLE_NS ? " ms"
                                   : *column->unit          ? " "
@@ -236,7 +249,8 @@ void boxing_make(struct boxes *boxes, const struct table_names *names, const str
         total && column == table_find(t, "total_ns") && table_find(t, "life_ns") < t->column_count;
     *boxes = (struct boxes){.title = memory_copied(t->title),
                             .measure = memory_copied(t->columns[column].title),
-                            .ns = t->columns[column].kind == TABLE_NS};
+                            .ns = t->columns[column].kind == TABLE_NS,
+                            .bytes = is_bytes(&t->columns[column])};
     struct boxes_node *all =
         boxes_add(boxes, 0, memory_copied(lives ? "lives of all threads" : "all"));
     all->size = size_of(total);

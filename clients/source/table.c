@@ -43,6 +43,19 @@ static char *say_name(const struct table_names *names, struct table_place place)
     return text ? memory_copied(text) : table_say_place(names, place, "-");
 }
 
+/* "f (a.c:3) < g (a.c:9), after a.c:4" */
+static char *say_calls(const struct table_names *names, const struct table_cell *cell,
+                       const char *function)
+{
+    struct table_place after = cell->between.to, caller = cell->between.caller;
+    char *by = table_say_place(names, caller, "");
+    char *said = memory_printed(
+        "%s%s%s%s%s", function, *by ? " < " : "", by, after.address ? ", after " : "",
+        after.address ? sites_call(names->sites, after.process, after.address).place : "");
+    free(by);
+    return said;
+}
+
 static char *say_step(const struct table_names *names, const struct table_cell *cell)
 {
     static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "going on at",
@@ -50,10 +63,7 @@ static char *say_step(const struct table_names *names, const struct table_cell *
                                                   [CELL_STEP_UNKNOWN] = "unexplained at"};
     char *from = table_say_place(names, cell->between.from, "its begin"), *said;
     if (cell->step == CELL_STEP_CALLS) {
-        struct table_place to = cell->between.to;
-        said = to.address ? memory_printed("%s, after %s", from,
-                                           sites_call(names->sites, to.process, to.address).place)
-                          : memory_copied(from);
+        said = say_calls(names, cell, from);
     } else if (cell->step == CELL_STEP_CODE) {
         char *to = table_say_place(names, cell->between.to, "its end");
         said = memory_printed("%s to %s", from, to);

@@ -187,6 +187,8 @@ static struct step step_of(const struct run *run, uint32_t thread, uint32_t step
     if (path == DID_NO_PATH || (step & 1 && !path))
         return (struct step){.is = STEP_CODE};
     uint32_t within = step & 1 ? did_path(run, path)->parent : path;
+    if (!within) /* in no function that is measured: between which two calls says more */
+        return (struct step){.is = STEP_CODE};
     return (struct step){.from = within,
                          .to = step & 1 ? path : 0,
                          .is = STEP_CALLS,
@@ -343,6 +345,15 @@ uint64_t measured_room(const struct run *run)
 const struct intervals *measured_known(const struct run *run)
 {
     return follow_intervals(measured(run)->follow);
+}
+
+uint8_t measured_category(const struct run *run, uint64_t position)
+{
+    const struct order *order = run->order;
+    if (position < order_first(order) || position >= order_count(order))
+        return 0;
+    struct event event = order_event(order, position);
+    return meaning_of(measured(run), &event)->category;
 }
 
 uint64_t measured_position(const struct run *run) { return follow_known(measured(run)->follow); }

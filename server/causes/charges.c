@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "server/causes/charges.h"
 
 #include <stdlib.h>
@@ -65,11 +66,42 @@ static void room(struct charges *charges, size_t count)
     charges->parts = grow(charges->parts, &charges->part_room, count, sizeof *charges->parts);
 }
 
-/* The end of the shares of the same step. */
-static size_t step_end(const struct charges *charges, const struct why *why, size_t from)
+/* The scope of a share, as the number of one of its steps. */
+static uint32_t scope_of(const struct why *why, const struct share *share)
 {
-    uint32_t step = why_pair(why, charges->shares[from].pair).step;
-    while (++from < charges->share_count && why_pair(why, charges->shares[from].pair).step == step)
+    const struct steps *steps = &why->paths.all->steps;
+    uint32_t step = why_pair(why, share->pair).step;
+    return step && step <= steps->count ? steps_scope(steps, step) : step;
+}
+
+static int by_scope(const void *a, const void *b, void *context)
+{
+    const struct share *x = a, *y = b;
+    struct pair p = why_pair(context, x->pair), q = why_pair(context, y->pair);
+    uint32_t s = scope_of(context, x), t = scope_of(context, y);
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (p.step != q.step)
+        return p.step < q.step ? -1 : 1;
+    return p.thread < q.thread ? -1 : p.thread > q.thread;
+}
+
+/* Of a function that several called its steps do not stand side by side. */
+static void gather(struct charges *charges, const struct why *why)
+{
+    bool apart = false;
+    for (size_t i = 0; i < charges->share_count && !apart; i++)
+        apart = scope_of(why, &charges->shares[i]) != why_pair(why, charges->shares[i].pair).step;
+    if (apart)
+        qsort_r(charges->shares, charges->share_count, sizeof *charges->shares, by_scope,
+                (void *)(uintptr_t)why);
+}
+
+/* The end of the shares of the same scope. */
+static size_t scope_end(const struct charges *charges, const struct why *why, size_t from)
+{
+    uint32_t scope = scope_of(why, &charges->shares[from]);
+    while (++from < charges->share_count && scope_of(why, &charges->shares[from]) == scope)
         ;
     return from;
 }
@@ -83,8 +115,9 @@ static enum cause_kind kind_of(const struct charges *charges, const struct why *
         return CAUSE_CONTENTION;
     if (code && code <= all->steps.count) {
         struct step step = steps_at(&all->steps, code);
-        if (step.is == STEP_LATENCY ||
-            (step.category < 64 && charges->communication >> step.category & 1))
+        uint8_t category =
+            charges->category ? charges->category(charges->context, code) : step.category;
+        if (step.is == STEP_LATENCY || (category < 64 && charges->communication >> category & 1))
             return CAUSE_CONTENTION;
     }
     return share->too ? CAUSE_IMBALANCE : CAUSE_SERIAL;
@@ -104,7 +137,7 @@ static void charge(struct charges *charges, const struct why *why, uint32_t segm
         .direct = why_pair(why, share->pair).thread == why->paths.all->segments[segment].thread};
 }
 
-/* Within a step: among the threads that took it more. */
+/* Within a scope: among those steps and threads that took more. */
 static void share_out(struct charges *charges, const struct why *why, uint32_t segment, size_t from,
                       size_t to, int64_t ns)
 {
@@ -117,13 +150,13 @@ static void share_out(struct charges *charges, const struct why *why, uint32_t s
         charge(charges, why, segment, &charges->shares[i], parts[i]);
 }
 
-/* The weights of the steps; returns how many there are. */
+/* The weights of the scopes; returns how many there are. */
 static size_t weigh(struct charges *charges, const struct why *why)
 {
     size_t steps = 0;
     for (size_t i = 0, end; i < charges->share_count; i = end) {
         int64_t sum = 0;
-        end = step_end(charges, why, i);
+        end = scope_end(charges, why, i);
         for (size_t j = i; j < end; j++)
             sum += charges->shares[j].ns;
         charges->weights[steps++] = sum > 0 ? sum : 0;
@@ -143,11 +176,12 @@ void charges_of(struct charges *charges, const struct why *why, uint32_t segment
         charge(charges, why, segment, charges->shares, ns);
         return;
     }
+    gather(charges, why);
     room(charges, 2 * charges->share_count);
     size_t steps = weigh(charges, why);
     charges_apportion(charges, ns, charges->weights, charges->parts, steps);
     for (size_t i = 0, end, step = 0; i < charges->share_count; i = end, step++) {
-        end = step_end(charges, why, i);
+        end = scope_end(charges, why, i);
         if (charges->parts[step])
             share_out(charges, why, segment, i, end, charges->parts[step]);
     }
@@ -160,5 +194,7 @@ void charges_free(struct charges *charges)
     free(charges->weights);
     free(charges->parts);
     free(charges->rest);
-    *charges = (struct charges){.communication = charges->communication};
+    *charges = (struct charges){.communication = charges->communication,
+                                .category = charges->category,
+                                .context = charges->context};
 }

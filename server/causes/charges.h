@@ -1,7 +1,7 @@
 /* Charges: a wait's time shared out among those who made it long, by what they did.
  *
- * Only reasons that make the wait longer are charged, each in its proportion, matched by step whatever thread took it;
- * within a step then the threads that took it more.  Charges are whole nanoseconds and add up to the segment's length:
+ * Only reasons that make the wait longer are charged, each in its proportion, matched by scope (of calls the
+ * function, else the step) whoever called it and whatever thread took it; within a scope then the steps and threads that took more.  Charges are whole nanoseconds and add up to the segment's length:
  * what is left of the division goes to the largest remainders. */
 #ifndef SERVER_CAUSES_CHARGES_H
 #define SERVER_CAUSES_CHARGES_H
@@ -25,7 +25,7 @@ struct charge {
 
 /* Scratch, and what the last call found.  Zero-initialised. */
 struct charges {
-    struct charge *items; /* in the order of steps, then of threads */
+    struct charge *items; /* in the order of scopes, then of steps, then of threads */
     size_t count, room;
     struct share *shares;
     size_t share_count, share_room;
@@ -33,6 +33,8 @@ struct charges {
     struct remainder *rest;
     size_t weight_room, part_room, rest_room;
     uint64_t communication; /* bit by bit: which categories of steps are of communication */
+    uint8_t (*category)(const void *context, uint32_t step); /* NULL: as the step has it */
+    const void *context;
 };
 
 /* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */

@@ -57,6 +57,11 @@ struct graph {
     size_t stretch_count, stretch_room, at;
     uint64_t left_out;
     int64_t begin_ns, end_ns;
+    struct until { /* all counts until so long after the begin of a thread's interval */
+        bool is;
+        uint32_t thread, interval;
+        int64_t part;
+    } until;
 };
 
 struct chain *edges_chain(struct graph *graph, bool group, uint32_t count); /* a new one */

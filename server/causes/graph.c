@@ -53,6 +53,27 @@ size_t graph_bytes(const struct graph *g)
     return bytes + g->stretch_room * sizeof *g->stretches;
 }
 
+/* Who waited in that moment was waiting for another one then. */
+void graph_until(struct graph *g, uint32_t thread, int64_t at_ns)
+{
+    const struct intervals *all = g->all;
+    for (uint32_t hops = 0; hops < g->thread_count; hops++) {
+        const struct course_of *c = &all->threads[thread];
+        size_t i = intervals_at(c, at_ns - 1);
+        if (i >= graph_intervals(g, thread))
+            return;
+        const struct course_of *other =
+            c->items[i].is == INTERVAL_SEGMENT
+                ? intervals_of(all, all->segments[c->items[i].of].thread)
+                : NULL;
+        if (!other || at_ns >= c->items[i].to_ns) {
+            g->until = (struct until){true, thread, (uint32_t)i, at_ns - interval_begin(c, i)};
+            return;
+        }
+        thread = (uint32_t)(other - all->threads);
+    }
+}
+
 /* ---- weights ---- */
 
 static int64_t scaled(const struct graph *g, uint32_t step, int64_t ns)
@@ -276,8 +297,23 @@ bool graph_forward_step(struct graph *g, uint64_t budget)
     return false;
 }
 
+/* Is its interval over by then? */
+static bool until_is_end(const struct graph *g)
+{
+    const struct course_of *of = course(g, &g->chains[g->until.thread]);
+    uint32_t i = g->until.interval;
+    return g->until.part >= of->items[i].to_ns - interval_begin(of, i);
+}
+
 int64_t graph_length(const struct graph *g)
 {
+    if (g->until.is) {
+        const struct chain *c = &g->chains[g->until.thread];
+        const int64_t *early = &g->early[c->first + g->until.interval];
+        return (until_is_end(g) ? early[1]
+                                : early[0] + weight(g, c, g->until.interval, g->until.part)) -
+               g->begin_ns;
+    }
     return g->end_ns == INT64_MIN ? 0 : g->end_ns - g->begin_ns;
 }
 
@@ -318,12 +354,21 @@ static void take_back(struct graph *g, struct chain *c)
     }
 }
 
+/* What leads nowhere may be as late as that, or somewhat less. */
+#define FAR_NS (INT64_MAX / 2)
+#define FAR_LEAST_NS (FAR_NS - (INT64_C(1) << 60))
+
 /* At first nobody is later than the end. */
 static bool fill(struct graph *g, uint64_t *budget)
 {
     for (; g->filled < g->nodes && *budget; --*budget)
         for (unsigned i = 0; i < 16 && g->filled < g->nodes; i++)
-            g->late[g->filled++] = g->end_ns;
+            g->late[g->filled++] = g->until.is ? FAR_NS : g->end_ns;
+    if (g->until.is && g->filled == g->nodes) {
+        uint64_t node =
+            g->chains[g->until.thread].first + g->until.interval + (until_is_end(g) ? 1 : 0);
+        no_later(&g->late[node], g->early[node]);
+    }
     return g->filled == g->nodes;
 }
 
@@ -348,6 +393,8 @@ int64_t graph_slack(const struct graph *g, uint32_t thread, size_t interval)
 {
     const struct chain *c = &g->chains[thread];
     uint64_t node = c->first + interval;
+    if (g->until.is && g->late[node + 1] >= FAR_LEAST_NS)
+        return thread == g->until.thread && interval == g->until.interval ? 0 : INT64_MAX;
     int64_t slack = g->late[node + 1] - g->early[node] - weight_of(g, c, (uint32_t)interval);
     return slack > 0 ? slack : 0;
 }

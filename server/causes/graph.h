@@ -32,13 +32,16 @@ struct graph_change {
 
 struct graph *graph_new(const struct intervals *all);
 void graph_free(struct graph *graph);
+/* Before any pass: it is of what leads to a moment of a thread (its index), and ends with that.  Where nothing is known of
+ * that moment it stays whole. */
+void graph_until(struct graph *graph, uint32_t thread, int64_t at_ns);
 /* Looks up where all edges begin; true when that is done, about `budget` of them a step. */
 bool graph_prepare_step(struct graph *graph, uint64_t budget);
 
 /* Then, as often as one likes: */
 void graph_forward(struct graph *graph, struct graph_change change);
 bool graph_forward_step(struct graph *graph, uint64_t budget);
-/* How long all of it takes then: from the first thread's start to the latest end. */
+/* How long all of it takes then: from the first thread's start to the latest end, or the moment that it is until. */
 int64_t graph_length(const struct graph *graph);
 
 /* After a forward pass with nothing changed: */
@@ -47,7 +50,8 @@ bool graph_backward_step(struct graph *graph, uint64_t budget);
 /* In memory, about. */
 size_t graph_bytes(const struct graph *graph);
 
-/* How much longer the interval of a thread (index of both) could have taken, the others as they were. */
+/* How much longer the interval of a thread (index of both) could have taken, the others as they were; INT64_MAX: it does not
+ * lead to the moment that the graph is until. */
 int64_t graph_slack(const struct graph *graph, uint32_t thread, size_t interval);
 
 /* So many of a thread's intervals are in it. */

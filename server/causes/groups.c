@@ -164,6 +164,9 @@ static void key_of(struct look *look, uint32_t kind, uint64_t *a, uint64_t *b)
     case GROUP_WAIT:
         *a = look->index, *b = 0;
         break;
+    case GROUP_CATEGORY:
+        *a = look->groups->grouping.category(look->groups->grouping.context, w), *b = 0;
+        break;
     default:
         break;
     }
@@ -311,7 +314,7 @@ void groups_arrange(struct groups *groups, struct group *group)
 
 void groups_free(struct groups *groups)
 {
-    uint64_t communication = groups->charges.communication;
+    struct charges charges = groups->charges;
     for (uint32_t i = 0; i < groups->count; i++)
         free(groups->items[i].causes);
     free(groups->items);
@@ -322,6 +325,9 @@ void groups_free(struct groups *groups)
     map_free(&groups->released);
     charges_free(&groups->charges);
     tally_free(&groups->steps);
-    *groups = (struct groups){
-        .grouping = groups->grouping, .why = groups->why, .charges.communication = communication};
+    *groups = (struct groups){.grouping = groups->grouping,
+                              .why = groups->why,
+                              .charges = {.communication = charges.communication,
+                                          .category = charges.category,
+                                          .context = charges.context}};
 }

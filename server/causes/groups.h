@@ -16,6 +16,7 @@ enum group_by {
     GROUP_SITE, /* the place alone */
     GROUP_THREAD, /* who waited */
     GROUP_WAIT, /* each for itself */
+    GROUP_CATEGORY, /* what kind of waiting it is */
     GROUP_BYS
 };
 
@@ -29,6 +30,7 @@ struct grouping {
     uint32_t until_count;
     uint32_t object; /* only waits for this line; 0: all */
     uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */
+    uint32_t (*category)(const void *context, const struct wait *wait); /* for GROUP_CATEGORY */
     const void *context;
 };
 

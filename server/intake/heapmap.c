@@ -52,6 +52,9 @@ struct amount {
     uint64_t bytes, blocks, most, most_ns;
 };
 
+/* Of numbers that may be anything. */
+static int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 static uint64_t positive(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
 /* The head with what threads have not told it yet.  What it was at most may have been in the midst of that: then that
@@ -60,19 +63,19 @@ static struct amount amount_of(const struct heapmap *h, const struct heap_head *
 {
     uint32_t n = head->threads < HEAP_THREADS ? head->threads : HEAP_THREADS;
     struct heap_thread *t = memory_zeroed((size_t)n + 1, sizeof *t);
-    int64_t bytes = head->live, blocks = 0, above = 0;
+    int64_t bytes = head->live, blocks = 0;
     struct amount a = {.most_ns = head->most_ns};
     if (!read_part(h, t, n * sizeof *t, HEAP_THREADS_AT))
         n = 0;
     for (uint32_t i = 0; i < n; i++) {
-        bytes += t[i].live;
-        blocks += t[i].blocks;
+        bytes = plus(bytes, t[i].live);
+        blocks = plus(blocks, t[i].blocks);
     }
     int64_t most = head->most;
     for (uint32_t i = 0; i < n; i++) {
-        above = t[i].most - t[i].live;
-        if (t[i].most > 0 && bytes + above > most) {
-            most = bytes + above;
+        int64_t with = plus(bytes, minus(t[i].most, t[i].live));
+        if (t[i].most > 0 && with > most) {
+            most = with;
             a.most_ns = t[i].most_ns;
         }
     }

@@ -1,5 +1,6 @@
 #include "server/intake/metering.h"
 
+#include "wire/sums.h"
 #include "wire/text.h"
 #include "wire/told.h"
 
@@ -45,7 +46,10 @@ bool metering_name(struct run *run, uint32_t session, uint32_t process, struct i
 
 bool metering_samples(struct run *run, uint32_t session, uint32_t process, struct in *in)
 {
-    int64_t at_ns = (int64_t)(get_u64(in) - run->start_ns);
+    uint64_t time_ns = get_u64(in);
+    int64_t at_ns = (int64_t)(time_ns - run->start_ns);
+    if (time_ns > SUMS_TIME_MOST)
+        in_fail(in, "a time that cannot be");
     uint32_t count = get_count(in, METER_SAMPLE_BYTES);
     for (uint32_t i = 0; i < count && !in->error; i++) {
         uint32_t code = get_u32(in);

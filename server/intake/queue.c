@@ -90,7 +90,9 @@ bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64
 
 bool queue_look(struct queue *queue)
 {
-    queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
+    uint32_t done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
+    queue->done = done;
+    queue->goes_on = done == QUEUE_GOES_ON;
     queue->there = atomic_load_explicit(&queue->head->head, memory_order_acquire) - queue->tail;
     queue->there = queue->after ? 0 : queue->there;
     queue->thread = queue->head->thread;

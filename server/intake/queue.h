@@ -20,6 +20,7 @@ struct queue {
     uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
     bool done; /* the thread has ended, or goes on in another queue */
+    bool goes_on; /* it does, but that one may not be here yet */
     struct queue *after; /* what is in that comes first; NULL once it is gone */
     bool followed;
 };

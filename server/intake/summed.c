@@ -3,6 +3,7 @@
 #include "server/run/figures.h"
 #include "server/run/metered.h"
 #include "wire/region.h"
+#include "wire/sums.h"
 
 /* What the program calls lines and types, as far as it has announced them by now. */
 static void name(const struct session *session, struct context_thread *thread)
@@ -60,6 +61,8 @@ bool session_meters(struct session *session, uint32_t thread, const uint8_t *bod
                                 .thread = thread,
                                 .line = session_line(session, thread),
                                 .time_ns = get_u64(&in)};
+    if (told.time_ns > SUMS_TIME_MOST)
+        in_fail(&in, "a time that cannot be");
     uint32_t count = get_count(&in, METER_SUMS_BYTES);
     for (uint32_t i = 0; i < count && get_meter_sums(&in, &told.sums); i++) {
         metered_count(session->run, &told);

@@ -66,6 +66,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->concurrent += s->concurrent;
     to->made += s->made;
     to->open += s->open;
+    to->left += s->left;
     add_ns(&to->self_ns, s->self_ns);
     add_ns(&to->total_ns, s->total_ns);
     add_ns(&to->cpu_ns, s->cpu_ns);
@@ -91,6 +92,7 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         .calls = s->calls,
         .concurrent = s->concurrent,
         .open = s->open,
+        .left = !thread->head.deep && s->calls > s->ended ? s->calls - s->ended : 0,
         .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
         .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,

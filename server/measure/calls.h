@@ -16,6 +16,8 @@
 struct call_sums {
     uint64_t calls, concurrent, made; /* made: calls of others, in it */
     uint64_t open; /* calls that have not ended */
+    uint64_t
+        left; /* calls of which no end came, as of those in which exit() was called; 0 where it is not known */
     int64_t self_ns, total_ns, cpu_ns;
     int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
     double cost_ps; /* of measuring: within its self */

@@ -140,7 +140,7 @@ static void use_messages(struct peer *peer)
         unsigned type;
         size_t length;
         const char *error;
-        const uint8_t *at = peer->in.data + used;
+        const uint8_t *at = used ? peer->in.data + used : peer->in.data; /* which may be NULL */
         int got = frame_read(at, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length, &error);
         if (got < 0)
             peer_refuse(peer, "%s", error);

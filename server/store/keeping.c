@@ -39,7 +39,8 @@ void free_regions(struct tracefile *file, uint32_t before)
         file->free[file->free_count++] = file->old[gone++];
         give_back_region(file, &file->free[file->free_count - 1]);
     }
-    memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
+    if (gone)
+        memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
     file->old_count -= gone;
     pthread_mutex_unlock(&file->lock);
 }

@@ -87,12 +87,19 @@ static void release(struct program *program, const struct queue *gone)
         q->after = q->after == gone ? NULL : q->after;
 }
 
+/* A thread that goes on in another queue is not gone until that is here: it would be taken for one that has ended, and
+ * what it measures would not be read any more. */
+static bool is_over(const struct queue *q)
+{
+    return q->done && (!q->goes_on || q->followed) && q->tail == atomic_load(&q->head->head);
+}
+
 /* True if there are others to be looked at now. */
 static bool drop_done(struct program *program)
 {
     bool released = false;
     for (struct queue **at = &program->queues, *q; (q = *at) != NULL;) {
-        if (q->done && q->tail == atomic_load(&q->head->head)) {
+        if (is_over(q)) {
             *at = q->next;
             program->queue_count--;
             program->waited_ns += q->waited_ns;

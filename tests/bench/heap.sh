@@ -1,10 +1,11 @@
 # Read by bench.sh: what it costs to count what a program takes from its heap.
 part_heap() {
     local rounds few plain one two wanted
-    rounds=$(scaled 5000000) few=$(scaled 200000)
+    rounds=$(scaled 5000000) few=$(scaled 500000)
     cc -O2 -fno-builtin "$here/heap.c" -o heap-pairs -pthread
     with_memory() { poet record -m memory ./heap-pairs "$@"; }
     with_heaptrack() { heaptrack -o "$work/heaptrack" ./heap-pairs "$@" 2>/dev/null | grep -E '^[0-9.]+$'; rm -f "$work"/heaptrack*; }
+    with_massif() { valgrind --tool=massif --massif-out-file=/dev/null ./heap-pairs "$@" 2>/dev/null; }
     with_memcheck() { valgrind ./heap-pairs "$@" 2>/dev/null; }
     serve
     plain=$(median ./heap-pairs "$rounds" 1 0)
@@ -15,7 +16,7 @@ part_heap() {
         lacks "heaptrack"
     fi
     if command -v valgrind >/dev/null; then
-        wanted="$wanted, $(median with_memcheck "$few" 1 0) memcheck"
+        wanted="$wanted, $(median with_memcheck "$few" 1 0) memcheck, $(median with_massif "$few" 1 0) massif"
     else
         lacks "valgrind"
     fi

@@ -1,5 +1,5 @@
 /* Figures of looking at a run: opening it, from far away, from near, and pairs of events.
- * look SOURCE [WINDOWS [PAIRS] | living | growing MORE]: prints a line "what: value" for each; cpu: ms of a processor that it took here
+ * look SOURCE [WINDOWS [PAIRS] | living | growing MORE | why EVENT | table WHAT [tree]]: prints a line "what: value" for each; cpu: ms of a processor that it took here
  * and in the private server, each time. */
 #define _GNU_SOURCE
 #include "clients/source/source.h"
@@ -258,25 +258,58 @@ static void look_living(void)
     source_close(&source);
 }
 
-/* Why the wait at an event took so long, often: the first is not counted. */
+/* ---- tables ---- */
+
+static struct shown_table table; /* the newest */
+
+static void take_table(void *user, const struct answer *answer)
+{
+    (void)user;
+    if (answer->part == PART_TABLE)
+        get_table_head(answer->in, &table);
+    else if (answer->part == PART_ROWS)
+        get_table_rows(answer->in, &table);
+}
+
+static double ask_table(const struct table_request *request)
+{
+    struct out body = {0};
+    put_table_request(&body, request);
+    return ask(ASK_TABLE, &body, take_table, NULL);
+}
+
+/* Often: the first is not counted. */
+static void look_table(const struct table_request *request, const char *what)
+{
+    double times[50], cpu;
+    ask_table(request);
+    cpu = cpu_ms();
+    for (unsigned i = 0; i < 50; i++)
+        times[i] = ask_table(request);
+    print_times(what, times, 50, cpu);
+    source_close(&source);
+}
+
+static char none[] = "";
+
+/* Why the wait at an event took so long. */
 static void look_why(char *event)
 {
-    static char key[] = "event", what[] = "why", none[] = "";
+    static char key[] = "event", what[] = "why";
     struct table_option option = {key, event};
-    double times[50], cpu = 0;
-    for (unsigned i = 0; i < 51; i++) {
-        struct out body = {0};
-        struct table_request r = {.what = what, .by = none, .sort = none, .options = &option};
-        r.option_count = 1;
-        put_table_request(&body, &r);
-        double took = ask(ASK_TABLE, &body, NULL, NULL);
-        if (i)
-            times[i - 1] = took;
-        else
-            cpu = cpu_ms();
-    }
-    print_times("why a wait", times, 50, cpu);
-    source_close(&source);
+    struct table_request r = {
+        .what = what, .by = none, .sort = none, .options = &option, .option_count = 1};
+    look_table(&r, "why a wait");
+}
+
+static void look_calls(char *what, bool tree)
+{
+    struct table_request r = {
+        .what = what, .by = none, .sort = none, .flags = tree ? TABLE_TREE : 0};
+    char title[64];
+    snprintf(title, sizeof title, "table of %s%s", what, tree ? ", tree" : "");
+    look_table(&r, title);
+    printf("rows of the %s: %u\n", tree ? "tree" : "table", table.row_count);
 }
 
 /* ---- a run that grows ---- */
@@ -305,11 +338,9 @@ static uint64_t settled(uint64_t least)
 
 static double ask_waits(void)
 {
-    static char what[] = "waits", none[] = "";
+    static char what[] = "waits";
     struct table_request r = {.what = what, .by = none, .sort = none};
-    struct out body = {0};
-    put_table_request(&body, &r);
-    return ask(ASK_TABLE, &body, NULL, NULL);
+    return ask_table(&r);
 }
 
 /* Groups of its waits, each time somebody read a line and made so many events more. */
@@ -347,6 +378,10 @@ int main(int argc, char **argv)
     printf("opening: %.0f ms\n", now_ms() - begin);
     if (argc > 2 && strcmp(argv[2], "living") == 0) {
         look_living();
+        return 0;
+    }
+    if (argc > 3 && strcmp(argv[2], "table") == 0) {
+        look_calls(argv[3], argc > 4);
         return 0;
     }
     if (argc > 3 && strcmp(argv[2], "why") == 0) {

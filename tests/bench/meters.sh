@@ -8,5 +8,5 @@ part_meters() {
     row "meters: poet_took, a distribution" "$(median ./own-meters "$rounds" took) ns" "goal 8 ns"
     row "meters: a cell that is watched" "$(median ./own-meters "$rounds" watch) ns"
     row "meters: POET_METERS=none" "$(POET_METERS=none median ./own-meters "$rounds" add) ns"
-    unset POET_QUIET POET_OUTPUT
+    unset POET_OUTPUT
 }

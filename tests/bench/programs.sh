@@ -8,6 +8,15 @@ bench_programs() {
 # beside NAME NS-A-PAIR UNTRACED OURS: what another adds to a pair
 beside() { row "  $1" "$(calc '+%.1f ns a pair' "$2 - $3")" "$(calc 'ours adds %.2f of it' "($4 - $3) / ($2 - $3)")"; }
 
+# lttng_session EVENTS: a session of LTTng-UST that has begun
+lttng_session() {
+    export LTTNG_HOME=$work
+    lttng-sessiond --no-kernel >lttng.log 2>&1 &
+    started="$started $!"
+    for _ in $(seq 100); do lttng list >/dev/null 2>&1 && break; sleep 0.05; done
+    { lttng create bench --output="$work/lttng" && lttng enable-event --userspace "$1" && lttng start; } >>lttng.log 2>&1
+}
+
 beside_lttng() { # UNTRACED OURS, then the same contended
     local wrapper trace=lttng_ust_pthread:*
     wrapper=$(ls /usr/lib/*/liblttng-ust-pthread-wrapper.so 2>/dev/null | head -n 1) || true
@@ -15,12 +24,8 @@ beside_lttng() { # UNTRACED OURS, then the same contended
         lacks "LTTng-UST's pthread wrapper (lttng-tools, liblttng-ust-dev)"
         return
     fi
-    export LTTNG_HOME=$work
-    lttng-sessiond --no-kernel >lttng.log 2>&1 &
-    started="$started $!"
-    for _ in $(seq 100); do lttng list >/dev/null 2>&1 && break; sleep 0.05; done
     with_wrapper() { LD_PRELOAD=$wrapper "$@"; }
-    if { lttng create bench --output="$work/lttng" && lttng enable-event --userspace "$trace" && lttng start; } >>lttng.log 2>&1; then
+    if lttng_session "$trace"; then
         beside "LTTng-UST's pthread wrapper, 3 events" "$(median with_wrapper ./plain 1 "$n")" "$1" "$2"
         beside "the same, contended" "$(median with_wrapper ./plain 2 "$few" contended)" "$3" "$4"
         lttng destroy >/dev/null 2>&1 || true

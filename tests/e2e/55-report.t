@@ -51,10 +51,10 @@ like "what the greatest step would win at zero" "$(sed -n '/decided how long/,$p
     "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
-    "run what hangs hints memory: what was taken and never freed states waits calls critical path "
+    "run what hangs hints memory states waits calls path "
 is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
-is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"critical path"}{length_ns})' convoy.json)" 0
-is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("critical path")' convoy.json)" 2
+is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"path"}{length_ns})' convoy.json)" 0
+is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2
 is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
     for (rows("waits")) { $n = defined $_->{charge_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
 check "a PDF" poet report convoy.poet -o convoy.pdf
@@ -174,10 +174,10 @@ sed 's/5000000/1000000/' convoy.c >faster/convoy.c
 (cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
 until_true finished faster.poet
 poet waits faster.poet --against convoy.poet --json >against.json
-is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits against convoy")) {
+is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
     $n{$_->{type}}++; print "no difference at $_->{where}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
     "join 1 petition 1"
-check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits against convoy"))[0] >= 0)' against.json
+check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
 is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c 'charged')" 0
 like "the path, too" "$(poet path faster.poet --against convoy.poet)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 

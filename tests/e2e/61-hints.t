@@ -330,7 +330,7 @@ is "the page leaves out what is little, and says so" \
     "$(poet report storm.poet | sed -n 's/^note: rows of less than 1 % that are left out: \([0-9]*\);.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
 like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: nothing is in this range: the run ends [0-9.]+ ms after its begin"
 is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'nothing is in')" 0
-like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait$'
+like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait, category$'
 for option in --from --to --past-of; do
     is "an event that there is not: $option" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
         "poet waits: no event 99:1 in this run (it has 11 lines)

@@ -130,4 +130,34 @@ like "and said to be that" "$(of cpu_user source killed.json)" "/proc"
 # ---- where nothing is said ----
 is "an unknown row is refused" "$(poet usage --by cat "$run" >/dev/null 2>&1; echo $?)" 2
 is "help" "$(poet usage --help | grep -c "operating system")" 1
+# ---- what is written just before the end counts, too ----
+cat >writes.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *work(void *file)
+{
+    static char data[10000];
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (int i = 0; i < 100; i++)
+        if (write(fd, data, sizeof data) != sizeof data)
+            return file;
+    close(fd);
+    return 0;
+}
+int main(void)
+{
+    pthread_t t;
+    void *result;
+    pthread_create(&t, 0, work, "written");
+    pthread_join(t, &result);
+    return result != 0;
+}
+C
+cc -g writes.c -o writes -pthread
+POET_QUIET=1 poet record -m usage -o writes.poet ./writes
+until_true finished writes.poet
+check "of a program that writes and ends" \
+    test "$(poet usage writes.poet --json | sed -nE 's/.*"meter":"written".*"total":([0-9]+).*/\1/p')" -ge 1000000
+
 done_testing

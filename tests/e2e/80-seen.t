@@ -178,9 +178,8 @@ lasted() { # FILE: so many us, of all rows, from far away by time
 took() { # FUNCTION: so many us poet calls says that it took in all
     poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{scope} // '') =~ /^$1 /"
 }
-near() { # NAME GOT WANTED: but for two per cent: pixels, and shares as bytes
-    difference=$((100 * ($2 - $3)))
-    if [ ${difference#-} -lt $((2 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
+near() { # NAME GOT WANTED: no more, but for two per cent (pixels, shares as bytes); on a busy machine somewhat less
+    if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
 }
 near "all tints are as long as the function took" "$(lasted time)" "$(took late)"
 near "those of one that several call, too" "$(lasted common)" "$(took common)"
@@ -232,7 +231,7 @@ until_true finished clean.poet
 leaks() { poet report $1 | sed -n '/^what was never freed$/{n;p}'; }
 like "a report says how much was never freed, and by which calls most" "$(leaks leak.poet)" \
     "2 blocks, 1500 bytes; most of it: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
-like "or that nothing was left" "$(leaks clean.poet)" "nothing, of [1-9][0-9]* blocks that were taken"
+like "or that nothing was left" "$(leaks clean.poet)" "nothing, of 1 block$"
 is "where it was not measured it says nothing of it" "$(leaks ring.poet)" ""
 before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{scope} // "") =~ /^keep /')
 site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
@@ -250,4 +249,59 @@ timeout 100 poet view leak.poet --script script >log 2>&1
 like "a click on it selects that" "$(sed -n 1p leaked)" " selected $before "
 like "undo takes it back" "$(sed -n 2p leaked)" " selected none "
 check "nothing was complained of" quiet
+
+# ---- where nothing was told over time ----
+cat >script <<E
+drawer memory
+curve empty
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+is "a page without figures can be asked what they are, as who points there does" "$? $(cat empty)" "0 "
+
+# ---- what pages say, and how it looks ----
+cat >script <<E
+action calls-shape icicle
+drawer calls
+table boxes
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+like "boxes that were chosen while nobody looked are there" "$(cat boxes)" "a1 \(ring.c:"
+like "boxes of memory say what their figures are" "$(poet memory leak.poet --tree --chart icicle)" "all  1500 bytes"
+
+# ---- for those who do not look at it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 launcher
+reads() { # FILE READER: what the reader says of the viewer, which a script goes on in
+    timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+        $launcher --launch-immediately &
+        until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+        poet view '"$1"' --script script & viewer=$!
+        /usr/bin/python3 -uW ignore '"$2"'; kill $viewer %1' 2>log | grep -v '^SpiRegistry'
+}
+cat >sentence.py <<'P'
+from atspi import until
+print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; since " in a.get_name() and " in main (ring.c:" in a.get_name())))
+P
+printf 'drawer waits\nselect %s\n' "$until" >script
+is "the sentence of a selected wait is read" "$(reads ring.poet sentence.py)" "sentence True"
+cat >pages.py <<'P'
+from atspi import until
+print("total", bool(until(lambda a: a.get_name().startswith("In all: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
+print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected any more"))))
+P
+printf 'drawer calls\ntable shown\naction measure\n' >script
+is "a total says a share once; what cannot be changed any more is said" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
+cat >memory.py <<'P'
+from atspi import until
+print("given", bool(until(lambda a: a.get_name() == "All that it took itself was given back.")))
+P
+printf 'drawer memory\n' >script
+is "where nothing was left, that is said" "$(reads clean.poet memory.py)" "given True"
 done_testing

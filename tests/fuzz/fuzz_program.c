@@ -16,7 +16,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define FILL 200u /* a frame for us: u64 by how much the head grows, then slots */
+/* A frame for us: u64 by how much the head grows, then slots; the high bit: times are ticks from now on. */
+#define FILL 200u
+#define TICKS ((uint64_t)1 << 63)
 #define SLOTS 256u
 
 struct fuzzed {
@@ -93,7 +95,9 @@ static void fill(struct fuzzed *program, const uint8_t *body, size_t size)
     uint8_t *slots = (uint8_t *)program->queue + QUEUE_HEAD_BYTES;
     for (size_t i = 8; i < size; i++)
         slots[(head * SLOT_BYTES + i - 8) % (SLOTS * SLOT_BYTES)] = body[i];
-    atomic_store(&program->queue->head, head + at_u64(body));
+    if (at_u64(body) & TICKS)
+        program->queue->clock = QUEUE_CLOCK_TICKS;
+    atomic_store(&program->queue->head, head + (at_u64(body) & ~TICKS));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

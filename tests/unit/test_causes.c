@@ -1,5 +1,6 @@
 /* Why somebody waited: computed fast against counted by the definitions, on random programs. */
 #include "server/causes/charges.h"
+#include "server/measure/levels.h"
 #include "tests/unit/bycounting.h"
 #include "tests/unit/unit.h"
 
@@ -230,11 +231,38 @@ static void what_both_did_is_told_by_the_function(void **state)
     charges_of(&charges, &why, 0, PATH_EXPANDED, 80);
     assert_int_equal(charges.count, 2);
     assert_int_equal(charges.items[0].kind, CAUSE_IMBALANCE);
-    assert_int_equal(charges.items[0].ns, 48);
+    assert_int_equal(charges.items[0].ns, 40); /* 60 less 20 */
     assert_int_equal(charges.items[1].kind, CAUSE_SERIAL);
-    assert_int_equal(charges.items[1].ns, 32);
+    assert_int_equal(charges.items[1].ns, 40);
     charges_free(&charges);
     why_free(&why);
+    intervals_free(&all);
+}
+
+/* 1 runs until 20 and from 100, 2 all the time until 100. */
+static void when_more_than_one_ran(void **state)
+{
+    (void)state;
+    struct intervals all = {0};
+    struct levels levels = {0};
+    size_t near = 0;
+    uint32_t step = in_function(&all, 1, 0, 1);
+    intervals_start(&all, 1, 0, 0);
+    intervals_start(&all, 2, 0, 0);
+    intervals_ran(&all, 1, step, 10, 0);
+    intervals_ran(&all, 1, step, 20, 1);
+    intervals_ran(&all, 2, step, 100, 2);
+    intervals_waited(&all,
+                     (struct wait){.from_ns = 20, .to_ns = 90, .thread = 1, .begin = 1, .end = 3},
+                     &(struct segment){.to_ns = 90, .thread = 2}, 1, 0);
+    intervals_ran(&all, 1, step, 130, 4);
+    levels_make(&levels, &all);
+    assert_int_equal(levels_above(&levels, 0, 130, &near), 30);
+    assert_int_equal(levels_above(&levels, 5, 15, &near), 10);
+    assert_int_equal(levels_above(&levels, 15, 95, &near), 10);
+    assert_int_equal(levels_above(&levels, 20, 90, &near), 0);
+    assert_int_equal(levels_above(&levels, -50, 500, &near), 30);
+    levels_free(&levels);
     intervals_free(&all);
 }
 
@@ -243,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_computed_is_what_is_counted),
         cmocka_unit_test(what_both_did_is_told_by_the_function),
+        cmocka_unit_test(when_more_than_one_ran),
     };
     return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ void every_end(struct measured *m, const struct region_frame *frame, uint32_t co
 static struct measured *begin(void)
 {
     struct measured *m = calloc(1, sizeof *m);
+    m->room = REGION_FRAMES;
     m->head =
         mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     m->next = 1;

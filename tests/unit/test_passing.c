@@ -7,7 +7,6 @@
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 #include "wire/sums.h"
-#include "wire/switched.h"
 
 #include <stdlib.h>
 #include <string.h>

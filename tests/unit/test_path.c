@@ -369,6 +369,66 @@ static void slack_is_exact(void **state)
     assert_true(compared > 5000);
 }
 
+static struct graph *prepared_until(const struct intervals *all, uint32_t thread, int64_t at_ns)
+{
+    struct graph *graph = graph_new(all);
+    graph_until(graph, thread, at_ns);
+    while (!graph_prepare_step(graph, 5)) {
+    }
+    return graph;
+}
+
+/* Of three in a row: until the second has been let go and has done half of its work. */
+static void what_is_until_a_moment(void **state)
+{
+    (void)state;
+    struct world *w = chain_of_three();
+    struct graph *graph = prepared_until(&w->all, 1, 70);
+    assert_int_equal(length_if(w, graph, A1, 0), 40); /* then it waits for itself: 20 and 20 */
+    assert_int_equal(length_if(w, graph, B3, 0), 50);
+    assert_int_equal(length_if(w, graph, B3, GRAPH_WHOLE / 2), 60);
+    assert_int_equal(length_if(w, graph, C1, 0), 70);
+    find_slack(graph);
+    assert_int_equal(graph_length(graph), 70);
+    assert_int_equal(slack_of(w, graph, A1), 0);
+    assert_int_equal(slack_of(w, graph, B1), 30);
+    assert_int_equal(slack_of(w, graph, B3), 0);
+    assert_true(slack_of(w, graph, A2) == INT64_MAX); /* leads to what comes later alone */
+    assert_true(slack_of(w, graph, C1) == INT64_MAX);
+    graph_free(graph);
+    drop(w);
+}
+
+/* With nothing changed it takes as long as it took, until any moment of any thread. */
+static void until_any_moment_it_is_what_it_was(void **state)
+{
+    (void)state;
+    unsigned compared = 0;
+    for (unsigned seed = 0; seed < 60; seed++) {
+        struct world *w = random_world(seed);
+        for (uint32_t t = 0; w && t < w->all.thread_count; t++) {
+            const struct course_of *c = &w->all.threads[t];
+            for (size_t i = 0; i < c->count; i++) {
+                int64_t begin = interval_begin(c, i), end = c->items[i].to_ns;
+                for (int64_t at = end; at > begin; at -= (end - begin + 1) / 2, compared++) {
+                    struct graph *graph = prepared_until(&w->all, t, at);
+                    struct path path = {0};
+                    path_begin(&path, &w->all, c->thread, at);
+                    while (!path_step(&path, 3)) {
+                    }
+                    assert_int_equal(length_with(graph, (struct graph_change){0}),
+                                     path_length(&path));
+                    path_free(&path);
+                    graph_free(graph);
+                }
+            }
+        }
+        if (w)
+            drop(w);
+    }
+    assert_true(compared > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +441,8 @@ int main(void)
         cmocka_unit_test(the_path_is_as_long_as_the_run),
         cmocka_unit_test(what_if_is_what_is),
         cmocka_unit_test(slack_is_exact),
+        cmocka_unit_test(what_is_until_a_moment),
+        cmocka_unit_test(until_any_moment_it_is_what_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to them. */
 #include "memory/memory.h"
+#include "server/answer/table/namesakes.h"
 #include "server/answer/table/table.h"
 #include "clients/source/table.h"
 #include "tests/bruteforce.h"
@@ -24,7 +25,9 @@ static struct shown_table some_table(void)
         struct table_cell *cells = table_add_row(&t, i % 2, (struct ref){i + 1, 10 * i});
         cells[0] = cell_line(i + 1);
         cells[1] = cell_place((struct table_place){1, 0x1000 + i});
-        cells[2] = cell_step(CELL_STEP_TIMER, (struct table_place){1, 2}, (struct table_place){0});
+        cells[2] = cell_step(i ? CELL_STEP_CALLS : CELL_STEP_TIMER, (struct table_place){1, 2},
+                             (struct table_place){0});
+        cells[2].between.caller = (struct table_place){1, i ? 7 + i : 0};
         cells[3] = cell_text(i % 2 ? "below" : "above");
         cells[4] = cell_event((struct ref){i, 3});
         cells[5] = cell_number((int64_t)i * (i == 2 ? -1 : 1));
@@ -48,7 +51,8 @@ static void same_cell(const struct table_cell *a, const struct table_cell *b)
     if (a->is == CELL_TEXT)
         assert_string_equal(a->text, b->text);
     else if (a->is == CELL_STEP)
-        assert_true(a->step == b->step && a->between.from.address == b->between.from.address);
+        assert_true(a->step == b->step && a->between.from.address == b->between.from.address &&
+                    a->between.caller.address == b->between.caller.address);
     else if (a->is == CELL_REAL)
         assert_true(a->real == b->real);
     else if (a->is == CELL_PLACE)
@@ -314,9 +318,30 @@ static void what_rounds_to_nothing_has_no_sign(void **state)
     }
 }
 
+/* Of the steps of one name all that have different callers keep them; one alone, or of one caller, does not. */
+static void namesakes_say_who_called(void **context)
+{
+    (void)context;
+    static const uint64_t of[][2] = {{2, 10}, {2, 11}, {2, 10}, {3, 12}, {4, 13}, {4, 13}};
+    struct shown_table t = {.title = memory_copied("some")};
+    table_add_column(&t, "did", "did", TABLE_STEP, NULL);
+    for (uint32_t i = 0; i < 6; i++) {
+        struct table_cell *cell = table_add_row(&t, 0, (struct ref){0});
+        *cell =
+            cell_step(CELL_STEP_CALLS, (struct table_place){1, of[i][0]}, (struct table_place){0});
+        cell->between.caller = (struct table_place){1, of[i][1]};
+    }
+    namesakes_tell(&t);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(table_cells(&t, i)->between.caller.address, i < 3 ? of[i][1] : 0);
+    shown_table_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(namesakes_say_who_called),
+
         cmocka_unit_test(what_is_put_is_got),
         cmocka_unit_test(questions_are_put_and_got),
         cmocka_unit_test(tables_that_are_cut_off_are_refused),

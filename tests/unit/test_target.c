@@ -98,6 +98,12 @@ static void mistakes_are_named(void **state)
          "x.conf:4: \"waits\": nothing can end it: what can be next of its thread waits, too\n"},
         {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
          "x.conf:4: the cluster \"c\" stands twice\n"},
+        {HEAD "events=();scopes=({match=\"io_*\";category=\"system\";});", NULL},
+        {HEAD "events=();scopes=({match=\"a\";},\n{match=\"b\";category=\"clock\";},\n"
+              "{match=\"b\";category=\"lock\";});",
+         "x.conf:3: a scope needs \"category\"\n"
+         "x.conf:4: the category \"clock\" is one of events, not of scopes\n"
+         "x.conf:5: the scope \"b\" stands twice\n"},
         {"versio=1;" HEAD "events=();",
          "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
     };

@@ -17,6 +17,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/limits.h"
 #include "wire/slot.h"
@@ -24,7 +25,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
+
+static const char SERIAL[] = "serial";
+static const char NOT_KNOWN[] =
+    "who else passed with it is not known: other threads use the barrier, too";
 
 struct rounds {
     latch lock;
@@ -114,18 +120,18 @@ static struct line *own_place(struct thread *t)
     return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
 }
 
+/* serial: the barrier told this one alone that it may do what is to be done once. */
 static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,
-                   bool sure, uintptr_t site)
+                   bool sure, bool serial, uintptr_t site)
 {
-    static const char text[] =
-        "who else passed with it is not known: other threads use the barrier, too";
     bool group = sure && r->size > 1;
+    const char *text = !sure ? NOT_KNOWN : group && serial ? SERIAL : "";
     record_write(
         t,
         &(struct record){.shape = TYPE_PASSED,
-                         .flags = (uint16_t)(group  ? RELATION_GROUP | SLOT_KEYED
-                                             : sure ? 0
-                                                    : SLOT_TEXT | SLOT_DOUBT(UNSEEN_BARRIER)),
+                         .flags = (uint16_t)((group ? RELATION_GROUP | SLOT_KEYED : 0) |
+                                             (*text ? SLOT_TEXT : 0) |
+                                             (sure ? 0 : SLOT_DOUBT(UNSEEN_BARRIER))),
                          .a = own_place(t),
                          .take_a = 1,
                          .about = atomic_load(&barrier->index),
@@ -134,7 +140,7 @@ static void passed(struct thread *t, struct line *barrier, struct rounds *r, uin
                          .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
                          .count = group ? r->size : 0,
                          .payload = text,
-                         .payload_bytes = sure ? 0 : sizeof text - 1},
+                         .payload_bytes = (uint32_t)strlen(text)},
         NULL);
     note_recorded();
 }
@@ -166,10 +172,12 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */
     saved = errno;
+    if (!LIKELY(!replays) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
+        result = part_says(t, TYPE_PASSED, SERIAL, result != 0) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
     bool sure = r && come_back(r, round);
     if (line) {
         hooks_go_on(t, TYPE_ARRIVE);
-        passed(t, &about, r, round, sure, site);
+        passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
     }
     rounds_release(r);
     errno = saved;

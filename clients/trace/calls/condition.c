@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/condition.h"
 
+#include "clients/trace/calls/how.h"
 #include "clients/trace/calls/mutex.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/codes.h"
@@ -14,6 +15,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -102,6 +104,26 @@ struct wait {
     int result;
 };
 
+static struct ref cause_again(struct thread *t, const char **doubt)
+{
+    static const char *const doubts[] = {SEVERAL, NOT_RECORDED, OTHER_PROCESS};
+    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
+        if (part_says(t, TYPE_WAKE, doubts[i], false))
+            *doubt = doubts[i];
+    return part_cause(t, TYPE_WAKE);
+}
+
+static struct ref cause_of(const struct wait *w, const char **doubt)
+{
+    if (!LIKELY(!replays) && part_plays(w->thread))
+        return cause_again(w->thread, doubt);
+    struct ref cause = signals_cause(w->condition, w->since, doubt);
+    if (!w->shared)
+        return cause;
+    *doubt = OTHER_PROCESS; /* whose signals are not all seen here */
+    return (struct ref){0, 0};
+}
+
 /* After the real wait, or when it is cancelled: the mutex is ours again. */
 static void wake(void *p)
 {
@@ -122,11 +144,7 @@ static void wake(void *p)
         hold = thread_push(t, w->monitor, w->hold.line);
     const char *doubt = NULL;
     bool timeout = w->result == ETIMEDOUT;
-    struct ref cause = timeout ? (struct ref){0, 0} : signals_cause(w->condition, w->since, &doubt);
-    if (w->shared && !timeout) { /* whose signals are not all seen here */
-        doubt = OTHER_PROCESS;
-        cause = (struct ref){0, 0};
-    }
+    struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &doubt);
     record_write(
         t,
         &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
@@ -150,6 +168,35 @@ static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
     return clock ? real.cond_clockwait(c, m, *clock, ts)
            : ts  ? real.cond_timedwait(c, m, ts)
                  : real.cond_wait(c, m);
+}
+
+/* Threads that wait beyond the end of a script.  The signals that are in it were not theirs. */
+static _Atomic unsigned beyond;
+
+static int wait_beyond(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                       const struct timespec *ts)
+{
+    atomic_fetch_add(&beyond, 1);
+    int result = really(c, m, clock, ts);
+    atomic_fetch_sub(&beyond, 1);
+    return result;
+}
+
+/* As it was: the script says when it was woken, or gave up. */
+static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *c,
+                                                pthread_mutex_t *m, const clockid_t *clock,
+                                                const struct timespec *ts)
+{
+    enum trace_type ends = part_type(w->thread, 0);
+    bool odd = clock && *clock != CLOCK_REALTIME && *clock != CLOCK_MONOTONIC;
+    if (ends == TYPE_NONE)
+        return wait_beyond(c, m, clock, ts);
+    if ((ends != TYPE_WAKE && ends != TYPE_TIMEOUT) || odd || (ts && !how_is_time(ts)))
+        return really(c, m, clock, ts); /* which may be an error */
+    real.mutex_unlock(m);
+    part_await(w->thread, ends);
+    int result = real.mutex_lock(m);
+    return result == 0 && ends == TYPE_TIMEOUT ? ETIMEDOUT : result;
 }
 
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
@@ -201,7 +248,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
     o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;
-    w.result = really(c, m, clock, ts);
+    w.result = LIKELY(!replays) ? really(c, m, clock, ts) : wait_again(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
@@ -277,10 +324,13 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
+    bool again = !LIKELY(!replays) && t && part_type(t, 0) != TYPE_NONE;
     if (t)
         record_signal(t, site, c, broadcast);
     else
         count_signal(c);
+    if (!LIKELY(!again) && atomic_load(&beyond))
+        return 0; /* whom it woke is awake */
     return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
 }
 

@@ -2,9 +2,18 @@
 #ifndef CLIENTS_TRACE_CALLS_HOW_H
 #define CLIENTS_TRACE_CALLS_HOW_H
 
+#include <stdbool.h>
+#include <time.h>
+
 #pragma GCC visibility push(hidden)
 
 enum how { HOW_LOCK, HOW_TRY, HOW_TIMED, HOW_CLOCK };
+
+/* Whether it is a time at all: else the call is an error. */
+static inline bool how_is_time(const struct timespec *ts)
+{
+    return ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000;
+}
 
 #pragma GCC visibility pop
 #endif

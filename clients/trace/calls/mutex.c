@@ -10,6 +10,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -133,6 +134,30 @@ static __attribute__((noinline)) int lock_later(struct thread *t, const struct l
     return result;
 }
 
+/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+static __attribute__((noinline)) int lock_again(struct thread *t, const struct line *line,
+                                                uintptr_t site, const struct call *c,
+                                                enum trace_type came, bool *petitioned)
+{
+    bool timed = c->how == HOW_TIMED || c->how == HOW_CLOCK;
+    enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
+    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
+    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
+        record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
+    if (got == TYPE_NONE) {
+        part_await_rest(t, rest);
+        return last ? real_lock(c) : real_try(c);
+    }
+    if (got == TYPE_REFUSED && (c->how == HOW_LOCK || came == TYPE_ENTER))
+        return real_lock(c); /* which is an error */
+    if (got == TYPE_REFUSED)
+        return !timed ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
+    if (!part_await(t, came))
+        return real_try(c);
+    return real_lock(&(struct call){c->kind, HOW_LOCK, c->lock, 0, NULL});
+}
+
 static inline struct line *line_of(struct thread *t, struct object *o)
 {
     return LIKELY(line_index(&o->line)) ? &o->line : object_line(t, o, false);
@@ -149,10 +174,14 @@ static inline __attribute__((always_inline)) int lock(uintptr_t site, const stru
     if (!LIKELY(line != NULL))
         return unrecorded_lock(c);
     struct hold *hold = thread_hold(t, o);
-    int result = real_try(c);
-    bool petitioned = result == EBUSY && c->how != HOW_TRY;
-    if (!LIKELY(!petitioned))
+    bool petitioned = false;
+    int result = LIKELY(!replays)
+                     ? real_try(c)
+                     : lock_again(t, line, site, c, hold ? TYPE_ENTER : TYPE_ENTERED, &petitioned);
+    if (!LIKELY(result != EBUSY || c->how == HOW_TRY)) {
+        petitioned = true;
         result = lock_later(t, line, site, c);
+    }
     bool got = result == 0 || result == EOWNERDEAD;
     if (got && !LIKELY(object_is_marked(o))) {
         line = object_meet(t, o);

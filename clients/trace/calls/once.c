@@ -7,6 +7,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 
 #include <errno.h>
@@ -81,6 +82,8 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
     t->once = &call;
     errno = saved;
+    if (!LIKELY(!replays) && part_type(t, 0) == TYPE_READY)
+        part_await(t, TYPE_READY); /* another one initialises it */
     int result = real.once(flag, initialise);
     saved = errno;
     if (thread_recording() == t) {

@@ -8,6 +8,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -82,6 +83,27 @@ static int unrecorded_lock(const struct call *c)
     return result;
 }
 
+/* As it was: the script says whether the thread got it, and when.  came: what it is to be then. */
+static __attribute__((noinline)) int lock_again(struct thread *t, const struct line *line,
+                                                uintptr_t site, const struct call *c,
+                                                enum trace_type came, bool *petitioned)
+{
+    enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
+    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
+    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
+        record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
+    if (got == TYPE_NONE) {
+        part_await_rest(t, rest);
+        return really(c, last ? c->how : HOW_TRY);
+    }
+    if (got == TYPE_REFUSED && c->how != HOW_LOCK)
+        return !c->ts ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
+    if (got != TYPE_REFUSED && !part_await(t, came))
+        return really(c, HOW_TRY);
+    return really(c, HOW_LOCK);
+}
+
 static int lock(uintptr_t site, const struct call *c)
 {
     real_find();
@@ -93,8 +115,10 @@ static int lock(uintptr_t site, const struct call *c)
     if (!line)
         return unrecorded_lock(c);
     struct hold *hold = thread_hold(t, o);
-    int result = really(c, HOW_TRY);
     bool petitioned = false;
+    enum trace_type came = hold ? TYPE_ENTER : c->writing ? TYPE_WRITE : TYPE_READ;
+    int result =
+        LIKELY(!replays) ? really(c, HOW_TRY) : lock_again(t, line, site, c, came, &petitioned);
     if (result == EBUSY && c->how != HOW_TRY) {
         record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
                      atomic_load(&line->index), site);

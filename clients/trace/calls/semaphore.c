@@ -9,6 +9,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +68,40 @@ static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
             (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
 }
 
+/* As it was: the script says whether the thread had to wait, and when it got a unit. */
+static __attribute__((noinline)) int take_again(struct thread *t, const struct line *line, sem_t *s)
+{
+    int result;
+    if (part_type(t, 0) == TYPE_NONE)
+        part_await_rest(t, part_line(t, line));
+    if (!part_plays(t) || part_has(t, TYPE_WAIT) || part_has(t, TYPE_TIMED_WAIT))
+        return part_plays(t) && part_type(t, 0) != TYPE_NONE ? -1 : real.sem_trywait(s);
+    part_await(t, TYPE_ENTERED);
+    while ((result = real.sem_wait(s)) != 0 && errno == EINTR)
+        ;
+    return result;
+}
+
+static __attribute__((noinline)) int really_again(struct thread *t, const struct line *line,
+                                                  enum how how, sem_t *s, clockid_t clock,
+                                                  const struct timespec *ts)
+{
+    enum trace_type ends = part_type(t, 0);
+    int result;
+    if (ends == TYPE_NONE)
+        part_await_rest(t, part_line(t, line));
+    if (ends != TYPE_TAKEN && ends != TYPE_TIMEOUT && ends != TYPE_REFUSED)
+        return really(how, s, clock, ts);
+    part_await(t, ends);
+    if (ends != TYPE_TAKEN) {
+        errno = ends == TYPE_TIMEOUT ? ETIMEDOUT : EINTR;
+        return -1;
+    }
+    while ((result = real.sem_wait(s)) != 0 && errno == EINTR)
+        ;
+    return result;
+}
+
 static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
 {
     real_find();
@@ -79,7 +114,7 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
         return really(how, s, clock, ts);
     pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
     struct line *place = thread_place(t);
-    int result = real.sem_trywait(s);
+    int result = LIKELY(!replays) ? real.sem_trywait(s) : take_again(t, line, s);
     if (result == 0) {
         visit(t, SHAPE_TAKE, place, line, 2, 3, site);
         errno = saved;
@@ -91,7 +126,8 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     hooks_wait(t, TYPE_WAIT, site);
     pthread_cleanup_push(leave, &b);
     errno = saved;
-    b.result = really(how, s, clock, ts);
+    b.result =
+        LIKELY(!replays) ? really(how, s, clock, ts) : really_again(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;
@@ -110,6 +146,16 @@ ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts
     return wait(site, HOW_CLOCK, s, clock, ts);
 }
 
+/* Whether it got one is in the script, too. */
+static __attribute__((noinline)) int try_again(struct thread *t, const struct line *line, sem_t *s)
+{
+    if (t && part_type(t, 0) == TYPE_PETITION && part_type(t, 1) == TYPE_REFUSED) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return line ? take_again(t, line, s) : real.sem_trywait(s);
+}
+
 ENTRY(int, sem_trywait, (sem_t * s), s)
 {
     real_find();
@@ -118,7 +164,7 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     int saved = errno;
     struct line *line = o ? object_line(t, o, false) : NULL;
     errno = saved;
-    int result = real.sem_trywait(s), error = errno;
+    int result = LIKELY(!replays) ? real.sem_trywait(s) : try_again(t, line, s), error = errno;
     if (line && result == 0)
         visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
     else if (line)

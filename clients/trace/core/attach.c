@@ -31,8 +31,10 @@
 #include "clients/trace/measure/chosen.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/measure/meters.h"
+#include "clients/trace/measure/picked.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
+#include "clients/trace/replay/part.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -360,6 +362,7 @@ static void start(void)
     stranger_shut(true);
     real_find();
     say_begin();
+    picked_begin();
     modules_begin();
     clock_begin();
     server_begin();
@@ -370,6 +373,7 @@ static void start(void)
     }
     hooks_begin();
     if (atomic_load(&live)) {
+        replay_begin();
         life_begin_main();
         chosen_await();
         runtimes_tell();
@@ -390,6 +394,8 @@ static void stop(void)
     if (!atomic_load(&live))
         return;
     modules_look_again();
+    if (!LIKELY(!replays))
+        part_await_others(thread_present());
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
     if (libraries && modules_under_record())
         unseen_tell(UNSEEN_RUNTIME,

@@ -75,6 +75,21 @@ unsigned codes_events(uint16_t shape)
     return events;
 }
 
+static unsigned own_steps(uint16_t shape, struct step *steps);
+
+unsigned codes_steps(uint16_t shape, struct step *steps)
+{
+    if (shape < SHAPE_COMPOUND) {
+        steps[0] = (struct step){shape, 0, 0};
+        return 1;
+    }
+    if (shape >= SHAPE_END)
+        return own_steps(shape, steps);
+    unsigned count = shapes[shape - SHAPE_COMPOUND].count;
+    memcpy(steps, shapes[shape - SHAPE_COMPOUND].steps, count * sizeof *steps);
+    return count;
+}
+
 /* On shared lines: comes after all earlier events of these types. */
 static const struct {
     unsigned count;
@@ -160,6 +175,27 @@ static void announce_own(struct out *out)
         put_shape(out, pair->code, &(struct step){pair->a, pair->b, 0}, 1);
         out_end(out);
     }
+}
+
+/* (what is in the lists stays) */
+static unsigned own_steps(uint16_t shape, struct step *steps)
+{
+    const struct own_pair *pair = __atomic_load_n(&own_pairs, __ATOMIC_ACQUIRE);
+    while (pair && pair->code != shape)
+        pair = pair->next;
+    if (pair)
+        steps[0] = (struct step){pair->a, pair->b, 0};
+    return pair != NULL;
+}
+
+const char *codes_name(uint16_t code)
+{
+    if (code < TYPE_COUNT)
+        return type_names[code];
+    const struct own_type *type = __atomic_load_n(&own_types, __ATOMIC_ACQUIRE);
+    while (type && type->code != code)
+        type = type->next;
+    return type ? type->name : NULL;
 }
 
 void codes_forked(void) { latch_reset(&lock); }

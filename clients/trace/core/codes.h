@@ -70,6 +70,10 @@ poet_type_t codes_type(const char *name, const char *const *after);
 /* A compound shape for a pair of types. */
 uint16_t codes_pair(poet_type_t a, poet_type_t b);
 unsigned codes_events(uint16_t shape); /* of one record */
+/* Its steps, CODES_STEPS at most; returns how many. */
+unsigned codes_steps(uint16_t shape, struct step *steps);
+#define CODES_STEPS 3u
+const char *codes_name(uint16_t type); /* NULL: there is none of that code */
 
 #pragma GCC visibility pop
 #endif

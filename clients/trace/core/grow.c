@@ -70,7 +70,7 @@ static void go_on_in(struct thread *t, struct queue_head *queue)
     t->older = before;
     queue_prepare(t, queue, queue->slots);
     t->head = t->tail = t->last_head = 0;
-    atomic_store_explicit(&before->done, 1, memory_order_release);
+    atomic_store_explicit(&before->done, QUEUE_GOES_ON, memory_order_release);
 }
 
 static bool make(struct thread *t, uint32_t slots)

@@ -351,7 +351,7 @@ void server_queue_done(struct thread *t)
     t->life = NO_LIFE;
     if (!t->queue)
         return;
-    atomic_store_explicit(&t->queue->done, 1, memory_order_release);
+    atomic_store_explicit(&t->queue->done, QUEUE_DONE, memory_order_release);
     queue_drop_older(t);
     queue_forget(t);
     if (!server_remote) /* else it goes when it has been sent */

@@ -16,6 +16,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
+#include "clients/trace/measure/picked.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
@@ -241,6 +242,8 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
+    if (new &&new->whose != WHOSE_OURS)
+        picked_module(m.path, m.bias, m.start, m.end);
     if (new)
         runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
     if (new &&context) {

@@ -93,6 +93,7 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
             o->held = false;
         }
         atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.script, 0, memory_order_relaxed);
         atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
     }

@@ -17,6 +17,7 @@ struct line {
     _Atomic uint32_t index;  /* 0: not announced yet */
     _Atomic uint32_t life;   /* the life of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
+    _Atomic uint32_t script; /* the line that it is in a script; 0: not known */
     _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
 };
 

@@ -16,6 +16,7 @@
 #include "clients/trace/measure/cpuclock.h"
 #include "clients/trace/measure/did.h"
 #include "clients/trace/measure/region.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -164,6 +165,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         busy_end(t);
         return 0;
     }
+    if (!LIKELY(!replays))
+        part_meet(t, r);
     uint64_t a = take(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
     if (r->b && r->take_b)
@@ -201,6 +204,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->recorded_at = now;
+    if (!LIKELY(!replays))
+        part_met(t);
     if (first_b)
         *first_b = b;
     if (now >= t->look_at)
@@ -238,7 +243,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     if (!LIKELY(slots_fit(t, 1) && !cpuclock_due(t, now) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-                is_of(t, b) && (!t->measured || !did_any(t->measured)))) {
+                is_of(t, b) && !replays && (!t->measured || !did_any(t->measured)))) {
         pair_otherwise(t, shape, a, take_a, b, site);
         return;
     }

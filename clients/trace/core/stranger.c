@@ -18,6 +18,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "wire/event.h"
+#include "wire/script.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ static __thread struct {
     bool missed; /* more than is told is before its next event */
 } mine __attribute__((tls_model("initial-exec")));
 
+static _Atomic unsigned made; /* how many were created by calls that were seen */
 static _Atomic bool begun; /* threads may get lines */
 
 bool stranger_shut(bool shut)
@@ -96,6 +98,8 @@ static struct task *new_task(bool detached)
     struct task *task = wanted ? task_new(2) : NULL;
     if (task)
         remember_creator(task);
+    if (task)
+        task->made = atomic_fetch_add(&made, 1) + 1;
     if (task && detached)
         atomic_store(&task->flags, TASK_DETACHED);
     stranger_shut(shut);
@@ -173,6 +177,9 @@ static struct thread *adopt(void)
         task->doubtful = true;
     task->doubtful |= mine.missed;
     get_name(name);
+    if (!*name && task->made) /* the same one has the same name in each run */
+        snprintf(name, sizeof name, "thread %u", task->made % 10000000);
+    task->named = script_text(name, strlen(name));
     struct thread *t = life_begin_thread(task, name);
     if (!t) {
         if (!mine.task)

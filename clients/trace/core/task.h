@@ -48,6 +48,8 @@ struct task {
     void *argument;
     struct ref after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
+    unsigned made; /* it was the how manieth of its kind; 0: not known */
+    uint16_t named; /* script_text of its name, of one that was not created by a recorded call */
     bool doubtful; /* more than that is before its first event */
 };
 #define TASK_ENDED 1u

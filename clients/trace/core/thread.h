@@ -7,6 +7,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
+#include "clients/trace/replay/part.h"
 #include "wire/limits.h"
 #include "wire/slot.h"
 
@@ -80,6 +81,7 @@ struct thread {
     char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
     struct measured *measured_kept; /* the memory for that */
     uint32_t measured_later; /* how often that is not tried again yet */
+    struct part part; /* in a run that is repeated */
     struct thread *next_free;
 };
 

@@ -33,17 +33,24 @@ static uint64_t ns_of(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-/* How long the calling thread had a processor, and how long it wanted one: schedstat of proc(5).  By bare system calls,
- * as those of the C library may be stood before. */
+/* The first of a file of the system's; how many bytes, 0: it cannot be read.  By bare system calls, as those of the C
+ * library may be stood before. */
+static size_t read_text(const char *path, char *text, size_t size)
+{
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? syscall(SYS_read, fd, text, size) : -1;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* How long the calling thread had a processor, and how long it wanted one: schedstat of proc(5). */
 static bool schedule(uint64_t *ran, uint64_t *ready)
 {
     char text[64];
-    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
+    size_t got = read_text("/proc/thread-self/schedstat", text, sizeof text);
     uint64_t numbers[2] = {0}, n = 0;
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    for (long i = 0; i < got && n < 2; i++) {
+    for (size_t i = 0; i < got && n < 2; i++) {
         if (text[i] >= '0' && text[i] <= '9')
             numbers[n] = numbers[n] * 10 + (uint64_t)(text[i] - '0');
         else
@@ -87,6 +94,33 @@ static void put(struct out *body, uint32_t thread, const struct rusage *u, uint6
     put_figures(body, figures, PEAK + 2);
 }
 
+/* What the process has read and written up to now: one more sample, since what the C library still holds in its buffers is
+ * written after this. */
+static void tell_transfers(struct thread *t)
+{
+    static const uint8_t meters[] = {USAGE_READ,   USAGE_WRITTEN,   USAGE_READS,
+                                     USAGE_WRITES, USAGE_DISK_READ, USAGE_DISK_WRITTEN};
+    enum { METERS = sizeof meters };
+    struct usage_figure figures[METERS] = {{0}};
+    uint8_t bytes[16 + METERS * USAGE_FIGURE_BYTES];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    char text[256];
+    size_t got = read_text("/proc/self/io", text, sizeof text), n = 0;
+    for (size_t i = 0; i < got && n < METERS; i++) { /* a line each, as in proc(5) */
+        if (text[i] >= '0' && text[i] <= '9')
+            figures[n].value = figures[n].value * 10 + (uint64_t)(text[i] - '0');
+        else if (text[i] == '\n')
+            n++;
+    }
+    for (size_t i = 0; i < n; i++)
+        figures[i].meter = meters[i];
+    put_u8(&body, 0);
+    put_u64(&body, clock_now());
+    put_figures(&body, figures, (uint32_t)n);
+    if (n == METERS)
+        tell_control(t, MESSAGE_USAGE, &body);
+}
+
 void usage_tell(struct thread *t, bool process)
 {
     if (!t || !t->queue || t->life != atomic_load(&live) || forbid_filtered() ||
@@ -103,5 +137,7 @@ void usage_tell(struct thread *t, bool process)
             t->task && t->task->tid == getpid() ? before_ns : 0);
         tell_control(t, MESSAGE_USAGE, &body);
     }
+    if (process)
+        tell_transfers(t);
     errno = saved;
 }

@@ -55,6 +55,7 @@ void calibrate(struct thread *t, struct measured *m)
     begin(m);
     m->gap = UINT64_MAX >> 1; /* no look belongs to it */
     m->last = from_ticks;
+    m->all = true;
     if (atomic_load(&t->queue->wanted) & WANTED_EVERY)
         every_practise(m);
     t->measured = m;

@@ -138,6 +138,9 @@ static inline void say_which(struct region_frame *f, uint32_t context, uint32_t 
 }
 
 static void leave_dead(struct measured *m, uint64_t stack);
+static bool on_other_stack(const struct measured *m, uint64_t stack);
+static bool within_ignored(struct measured *m, uint64_t stack);
+static bool is_left_out(struct measured *m, uint64_t function, uint64_t stack);
 
 static inline __attribute__((always_inline)) void push(struct measured *m, uint32_t wanted,
                                                        uint32_t depth, uint32_t c,
@@ -159,8 +162,14 @@ static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32
                                                       uint64_t function, uint64_t site,
                                                       uint32_t scope, uint64_t stack)
 {
+    if (m->ignored && within_ignored(m, stack)) {
+        m->ignored_open += scope == SCOPE_FUNCTION && function == m->ignored;
+        return;
+    }
     if (frames_top(m)->stack < stack - SLACK)
         leave_dead(m, stack);
+    if (frames_pick && !m->all && scope == SCOPE_FUNCTION && is_left_out(m, function, stack))
+        return;
     uint32_t depth = frames_depth(m);
     if (depth >= REGION_FRAMES)
         enter_deep(m, function, site, scope);
@@ -175,7 +184,7 @@ void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64
 {
     uint32_t depth = frames_depth(m);
     const struct region_frame *up = &frames_of(m)[depth - 1];
-    if (LIKELY(depth < REGION_FRAMES && stack - SLACK <= up->stack &&
+    if (LIKELY(depth < m->room && stack - SLACK <= up->stack &&
                context_is_known(m, up->lands, function, site)))
         push(m, wanted, depth, count_call(m, up, function, site, scope), function, stack);
     else
@@ -278,8 +287,8 @@ static struct region_frame *cut_above(struct measured *m, struct region_frame *f
 
 /* The end of a call that is not the innermost one: what was called in it has ended, too, as after an exception
  * through code that has no such ends.  NULL: it was not open. */
-static __attribute__((noinline)) struct region_frame *find_ended(struct measured *m,
-                                                                 uint64_t function, uint64_t stack)
+static __attribute__((noinline)) struct region_frame *
+find_ended(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
     if (depth > REGION_FRAMES) {
@@ -291,7 +300,8 @@ static __attribute__((noinline)) struct region_frame *find_ended(struct measured
         f--;
     if (f->stack != OUTERMOST && f->function == function)
         return cut_above(m, f);
-    sum_add(&m->head->mismatched, 1);
+    if (wanted & WANTED_CALLS) /* else it began unseen */
+        sum_add(&m->head->mismatched, 1);
     return NULL;
 }
 
@@ -316,10 +326,24 @@ static __attribute__((noinline)) void exit_timed(struct measured *m, uint32_t wa
     exit_timed_otherwise(m, wanted, f, depth);
 }
 
+/* An ignored call may have ended unseen, by a jump. */
+static bool ends_within_ignored(struct measured *m, uint64_t function, uint64_t stack)
+{
+    if (!within_ignored(m, stack))
+        return false;
+    if (function == m->ignored && --m->ignored_open == 0)
+        frames_heed(m);
+    return true;
+}
+
 static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_t wanted,
                                                      uint64_t function, uint64_t stack)
 {
-    struct region_frame *f = find_ended(m, function, stack);
+    if (m->ignored && ends_within_ignored(m, function, stack))
+        return;
+    if (frames_pick && function > UINT16_MAX && frames_pick(function) != PICK_MEASURED)
+        return; /* it has no frame */
+    struct region_frame *f = find_ended(m, wanted, function, stack);
     if (f)
         exit_timed(m, wanted, f, frames_depth(m));
 }
@@ -328,7 +352,7 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
 {
     uint32_t depth = frames_depth(m);
     struct region_frame *f = &frames_of(m)[depth - 1];
-    if (!LIKELY(depth <= REGION_FRAMES && f->function == function)) {
+    if (!LIKELY(depth <= m->room && f->function == function)) {
         exit_otherwise(m, wanted, function, stack);
     } else if (sum_of(&f->began)) {
         exit_timed(m, wanted, f, depth);
@@ -344,6 +368,8 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
 void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
 {
     struct region_frame *f = frames_top(m);
+    if (m->ignored)
+        return;
     while (f->stack != OUTERMOST &&
            contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].scope != scope)
         f--;
@@ -386,6 +412,58 @@ static __attribute__((noinline)) void leave_dead(struct measured *m, uint64_t st
 
 void frames_cut(struct measured *m, uint64_t stack)
 {
+    if (m->ignored && m->ignored_stack < stack && !on_other_stack(m, stack))
+        frames_heed(m);
     if (frames_top(m)->stack < stack)
         leave_below(m, stack);
+}
+
+/* ---- calls that are not measured ---- */
+
+enum pick (*frames_pick)(uint64_t function);
+
+void frames_heed(struct measured *m)
+{
+    m->ignored = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    m->room = REGION_FRAMES;
+}
+
+/* Of a signal handler: there an address says nothing. */
+static bool on_other_stack(const struct measured *m, uint64_t stack)
+{
+    stack_t other = {.ss_flags = SS_DISABLE};
+    syscall(SYS_sigaltstack, NULL, &other);
+    return within(&other, stack) != within(&other, m->ignored_stack);
+}
+
+/* Else it is open no more: a jump has ended it. */
+static bool within_ignored(struct measured *m, uint64_t stack)
+{
+    if (LIKELY(stack <= m->ignored_stack + SLACK) || on_other_stack(m, stack))
+        return true;
+    frames_heed(m);
+    return false;
+}
+
+/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had its own. */
+static void ignore(struct measured *m, uint64_t function, uint64_t stack)
+{
+    for (int i = 0; i < 2; i++) {
+        m->ignored_stack = stack;
+        m->ignored_open = 1;
+        atomic_signal_fence(memory_order_seq_cst);
+        m->ignored = function;
+        atomic_signal_fence(memory_order_seq_cst);
+        m->room = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+}
+
+static bool is_left_out(struct measured *m, uint64_t function, uint64_t stack)
+{
+    enum pick pick = frames_pick(function);
+    if (pick == PICK_IGNORED)
+        ignore(m, function, stack);
+    return pick != PICK_MEASURED;
 }

@@ -30,6 +30,18 @@ void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_
 bool frames_base_enter(struct measured *m, uint32_t wanted);
 void frames_base_leave(struct measured *m, uint64_t ran);
 
+/* What is done with the calls of a function, where the user named some; NULL: all are measured.  Asked where a call is
+ * not known yet, and wherever it ends and was not measured: also in signal handlers. */
+enum pick {
+    PICK_NOTHING,
+    PICK_MEASURED,
+    PICK_IGNORED, /* nor is what it calls: its time is its caller's */
+    PICK_SKIPPED /* but what it calls is */
+};
+extern enum pick (*frames_pick)(uint64_t function);
+/* No ignored call is open any more. */
+void frames_heed(struct measured *m);
+
 /* The number of a context below another one, made if need be: the same is wanted again and again. */
 uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
                       uint32_t scope);

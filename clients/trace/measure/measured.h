@@ -33,6 +33,11 @@ struct measured {
     uint32_t clock; /* QUEUE_CLOCK_* */
     uint32_t serial; /* no other region of the process has it */
     _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */
+    uint32_t
+        room; /* frames that calls may take the straight way: REGION_FRAMES; 0: an ignored one is open */
+    bool all; /* whatever the user named */
+    uint32_t ignored_open; /* how often the ignored function is */
+    uint64_t ignored, ignored_stack; /* the outermost one, and where its frame is; 0: none */
     bool looking; /* at the processor clock */
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;

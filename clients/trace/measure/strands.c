@@ -64,6 +64,7 @@ void strand_leave(struct thread *t, struct strand_calls **kept)
     if (!m)
         return;
     const struct region_frame *base = base_of(m);
+    frames_heed(m); /* an ignored call is ignored up to here: others come between */
     *kept = with_room(*kept, (uint32_t)(frames_top(m) - base));
     if (*kept)
         keep(m, base, *kept);
@@ -79,6 +80,8 @@ void strand_enter(struct thread *t, struct strand_calls *kept)
 {
     uint32_t wanted, first;
     struct measured *m = hooks_measured(t, &wanted);
+    if (m)
+        frames_heed(m);
     if (!m || !frames_base_enter(m, wanted))
         return;
     first = frames_depth(m);
@@ -102,6 +105,7 @@ void strand_end(struct thread *t)
     if (!m)
         return;
     const struct region_frame *base = base_of(m);
+    frames_heed(m);
     uint64_t ran, now = frames_now(m, t->queue, &ran);
     while (frames_top(m) > base)
         frames_drop(m, now);

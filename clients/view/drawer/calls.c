@@ -17,7 +17,7 @@
 /* Kept with the window. */
 struct calls {
     struct paged *paged; /* the page */
-    enum shape { FLAT, TREE, GRAPH, BOXES } shape;
+    enum shape { FLAT, TREE, GRAPH, BOXES } shape, asked; /* what there is a table of */
     bool by_thread;
     char *text; /* only what has it in its name; "": all */
     struct boxed *boxed;
@@ -47,6 +47,7 @@ static void request(struct view *view, struct table_request *r)
 {
     struct calls *c = calls_of(view);
     callrange_ask(&c->range, view, r);
+    c->asked = c->shape;
     if (c->shape == GRAPH)
         tabled_option(r, "graph", "yes");
     else if (c->shape != FLAT)
@@ -193,6 +194,8 @@ static void told(struct view *view, const struct shown_table *t)
 static void take(struct view *view, enum news news)
 {
     struct calls *c = calls_of(view);
+    if (news == NEWS_SHOWN && c->asked != c->shape)
+        page_ask(c->paged); /* it was changed while nobody looked */
     if (news == NEWS_PICTURE && c->marks.count) {
         callmarks_mark(view, &c->marks);
         news_tell(&view->news, NEWS_HITS);

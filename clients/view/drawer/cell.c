@@ -25,6 +25,17 @@ static GtkWidget *label_of(const struct table_column *column)
     return label;
 }
 
+void cell_widen(GtkListItem *item, const struct table_column *column, glong chars)
+{
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
+    int most = wide ? 40 : column->kind == TABLE_LINE ? 34 : 24;
+    if (is_figure(column->kind) || chars <= gtk_label_get_width_chars(GTK_LABEL(label)))
+        return;
+    gtk_label_set_width_chars(GTK_LABEL(label), (int)MIN(chars, most));
+    gtk_label_set_max_width_chars(GTK_LABEL(label), MAX(most, wide ? 48 : 24));
+}
+
 void cell_setup(GtkListItem *item, const struct table_column *column, bool first)
 {
     GtkWidget *label = label_of(column), *child = label;

@@ -30,7 +30,9 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
     struct columns *all = data;
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "column"));
     bool first = g_object_get_data(G_OBJECT(factory), "first") != NULL;
-    cell_setup(item, &all->table->columns[all->shown[column].column], first);
+    const struct table_column *of = &all->table->columns[all->shown[column].column];
+    cell_setup(item, of, first);
+    cell_widen(item, of, all->shown[column].chars);
     if (all->shown[column].style & GRID_CODE)
         cell_code(item);
 }
@@ -164,7 +166,9 @@ static void add_wanted(struct columns *all, const struct grid_column *wanted)
     if (column == none)
         return;
     all->shown[all->shown_count++] =
-        (struct shown){column, other, all->styles ? all->styles[wanted - all->wanted] : 0};
+        (struct shown){.column = column,
+                       .other = other,
+                       .style = all->styles ? all->styles[wanted - all->wanted] : 0};
     add_column(all, all->shown_count - 1,
                wanted->title ? g_strdup(wanted->title)
                              : table_say_title(&all->table->columns[column]));
@@ -175,10 +179,24 @@ static void add_all(struct columns *all)
     char *unknown = NULL;
     uint32_t count, *chosen = table_choose(all->table, NULL, &count, &unknown);
     for (uint32_t i = 0; i < count; i++) {
-        all->shown[all->shown_count++] = (struct shown){chosen[i], all->table->column_count, 0};
+        all->shown[all->shown_count++] =
+            (struct shown){.column = chosen[i], .other = all->table->column_count};
         add_column(all, i, table_say_title(&all->table->columns[chosen[i]]));
     }
     free(chosen);
+}
+
+#define LOOKED_AT 200u /* rows, the first */
+
+static glong longest(struct columns *all, uint32_t shown)
+{
+    glong most = 0;
+    for (uint32_t i = 0; i < all->table->row_count && i < LOOKED_AT; i++) {
+        char *text = columns_say(all, i, shown);
+        most = MAX(most, g_utf8_strlen(text, -1));
+        free(text);
+    }
+    return most;
 }
 
 void columns_make(struct columns *all)
@@ -197,6 +215,8 @@ void columns_make(struct columns *all)
         add_all(all);
     for (const struct grid_column *c = all->wanted; c && c->name; c++)
         add_wanted(all, c);
+    for (uint32_t i = 0; i < all->shown_count; i++)
+        all->shown[i].chars = longest(all, i);
     all->column_count = all->table->column_count;
 }
 

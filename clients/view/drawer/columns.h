@@ -32,6 +32,7 @@ struct columns {
     struct shown { /* of the table, and what stands in for it; column_count: nothing */
         uint32_t column, other;
         unsigned style;
+        glong chars; /* of its longest text, as far as that was looked at */
     } shown[LIMIT_TABLE_COLUMNS];
     uint32_t shown_count, column_count; /* column_count: of the table that they were made for */
     double most; /* the greatest share of a row */

@@ -208,6 +208,8 @@ static struct curve_panel panel_of(struct curvebox *b)
                                 c->pixels, c->scale, MIN(p.line_count, CURVE_LOOKS)};
         p.line_count++;
     }
+    if (!p.line_count) /* a ruler is made of it all the same */
+        p.name = p.unit = "";
     return p;
 }
 
@@ -251,9 +253,20 @@ static void draw_times(const struct curvebox *b, cairo_t *cr, cairo_rectangle_t 
     }
 }
 
-static void draw_nothing(struct curvebox *b, cairo_t *cr, bool dark)
+/* Is anything known of a pixel?  Of what grows one telling says nothing. */
+static bool has_course(const struct curve_panel *p)
+{
+    for (uint32_t i = 0; i < p->line_count; i++)
+        for (uint32_t k = 0; k < p->pixels; k++)
+            if (p->lines[i].pixels[k].known != CURVE_NOTHING)
+                return true;
+    return false;
+}
+
+static void draw_nothing(struct curvebox *b, const struct curve_panel *p, cairo_t *cr, bool dark)
 {
     const char *said = b->told.pixels == 0 ? "Looking at what was told..."
+                       : p->line_count     ? "It was told too rarely to say how it went over time."
                        : b->meter          ? "Nothing was told of this over time."
                                            : "Nothing was told over time.";
     say(cr, left_px(b), 0.4, dark, said, false);
@@ -266,8 +279,8 @@ static void draw_curves(struct curvebox *b, cairo_t *cr, int height, struct curv
     double left = left_px(b), right = right_px(b);
     cairo_rectangle_t box = {left, TOP_PX, right - left,
                              height - TOP_PX - (own ? BELOW_PX + 3 : 5)};
-    if (!p.line_count || box.width < 20 || box.height < 10) {
-        draw_nothing(b, cr, look.dark);
+    if (!has_course(&p) || box.width < 20 || box.height < 10) {
+        draw_nothing(b, &p, cr, look.dark);
         g_free(p.lines);
         return;
     }

@@ -23,6 +23,7 @@ const struct page page_memory = {
     .what = "memory",
     .by = "",
     .nothing = "Nothing is known of its heap: start it with poet record -m memory.",
+    .none = "All that it took itself was given back.",
     .about =
         "What was taken from the heap and never given back, by place and thread; a row leads to the "
         "event before its first block",

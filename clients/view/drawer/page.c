@@ -105,8 +105,10 @@ static char *foot_of(struct paged *p)
         if (c->detail || t->total[i].is == CELL_NULL)
             continue;
         char *cell = table_say(&names, c, &t->total[i]);
-        const char *unit = c->kind == TABLE_NS ? " ms" : "";
-        g_string_append_printf(s, "%s%s %s%s", s->len ? ", " : "In all: ", c->title, cell, unit);
+        const char *unit = c->kind == TABLE_NS ? " ms" : "",
+                   *title = strcmp(c->title, "%") == 0 ? "" : c->title; /* the cell says it */
+        g_string_append_printf(s, "%s%s%s%s%s", s->len ? ", " : "In all: ", title,
+                               *title ? " " : "", cell, unit);
         free(cell);
     }
     for (uint32_t i = 0; i < t->note_count; i++)
@@ -119,7 +121,10 @@ static void show_table(struct paged *p);
 static void show_said(struct paged *p)
 {
     const struct shown_table *t = &p->tabled.table;
-    const char *said = t->problem ? t->problem : !t->row_count ? p->page->nothing : NULL;
+    const char *said = t->problem                  ? t->problem
+                       : t->row_count              ? NULL
+                       : t->total && p->page->none ? p->page->none
+                                                   : p->page->nothing;
     GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);

@@ -17,7 +17,8 @@ struct page {
     const char *name, *title; /* for actions; for people */
     const char *what,
         *by; /* the question: a preset, and what a row stands for ("": as the preset has it) */
-    const char *nothing; /* what is said where there is no row */
+    const char *nothing; /* what is said where there is no row, */
+    const char *none; /* and where there are none, but a total; NULL: the same */
     const char *about; /* what it shows, for who points at its name */
     const struct grid_column *columns; /* NULL: all that are no details */
     GtkWidget *(*above)(struct view *view); /* stands above the table; or NULL */

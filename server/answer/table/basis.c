@@ -60,3 +60,13 @@ void basis_give(const struct run *run, struct basis *basis)
     cache->basis = basis;
     cache->basis_free = basis_free;
 }
+
+int64_t basis_length(const struct basis *basis)
+{
+    const struct path *path = &basis->path;
+    int64_t length = path_length(path), from_ns = basis->of.from_ns;
+    if (from_ns == INT64_MIN || !path->count || from_ns <= path->pieces[0].from_ns)
+        return length;
+    int64_t before = from_ns - path->pieces[0].from_ns;
+    return before < length ? length - before : 0;
+}

@@ -14,6 +14,8 @@ struct basis {
     struct graph *graph;
     struct step_sums sums;
     int64_t whole_ns, span_ns; /* as it was; with nobody going on late */
+    uint32_t until; /* 1 + index of the thread at whose moment it ends; 0: with the run */
+    int64_t until_ns;
     bool whole; /* all of it is there */
     bool followed; /* the path is there, and nothing else */
     struct basis_of { /* what it is of */
@@ -26,5 +28,8 @@ struct basis {
 /* The one that is kept, if it is of the same, else an empty one: the caller's, who gives it back. */
 struct basis *basis_take(const struct table_view *view, struct ref at);
 void basis_give(const struct run *run, struct basis *basis);
+
+/* How long the path is within the range. */
+int64_t basis_length(const struct basis *basis);
 
 #endif

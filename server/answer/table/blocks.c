@@ -190,6 +190,12 @@ static bool step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
+/* Not all of its own time is told: that of a block is what it took at least, and of some nothing may be known. */
+static bool is_partly(const struct blocks *b)
+{
+    return b->timed && b->untold_ns > b->self_ns / 100 + 100000; /* less is how clocks are read */
+}
+
 static const struct {
     const char *name, *title;
     enum table_kind kind;
@@ -213,7 +219,7 @@ static void add_columns(const struct work *w, struct shown_table *t)
                          i < SELF     ? "calls, as the program measured them"
                          : w->counted ? "calls, as they began and ended"
                                       : "steps, as records of the thread tell them");
-        t->columns[i].exact = !columns[i].guessed;
+        t->columns[i].exact = !columns[i].guessed && (i < SELF || !is_partly(&w->blocks));
         if (columns[i].detail || (i == PARENT && w->blocks.together))
             table_detail(t);
     }
@@ -258,10 +264,11 @@ static void add_row(const struct work *w, const struct block *b, struct shown_ta
         return;
     set_block(w, cells, b);
     cells[TIMES] = cell_number((int64_t)b->times);
-    if (!w->blocks.timed)
+    bool partly = is_partly(&w->blocks);
+    if (!w->blocks.timed || (partly && !b->ns))
         return;
     cells[SELF] = cell_number(b->ns);
-    if (b->times)
+    if (b->times && !partly)
         cells[MEAN] = cell_number(b->ns / (int64_t)b->times);
     int64_t all_ns = w->blocks.self_ns - (w->blocks.untold_ns < 0 ? w->blocks.untold_ns : 0);
     if (all_ns > 0)
@@ -292,13 +299,15 @@ static void add_notes(const struct work *w, struct shown_table *t)
         (unsigned long long)b->calls);
     if (!b->timed)
         table_add_note(t, "calls were counted: times were not wanted");
-    else if (b->untold_ns > b->self_ns / 1000)
-        table_add_note(t, "of %.3f ms it is not known in which block they were: %s",
-                       (double)b->untold_ns / 1e6,
-                       w->counted
-                           ? "not all calls told when they began and ended"
-                           : "records of the thread tell of 255 steps at most, and of none "
-                             "after the last of them (POET_METERS=calls=every has them all)");
+    else if (is_partly(b))
+        table_add_note(
+            t,
+            "of %.3f ms it is not known in which block they were, so each took what is said "
+            "at least: %s",
+            (double)b->untold_ns / 1e6,
+            w->counted ? "not all calls told when they began and ended"
+                       : "records of the thread tell of 255 steps at most, and of none "
+                         "after the last of them (POET_METERS=calls=every has them all)");
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)

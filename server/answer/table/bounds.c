@@ -1,23 +1,11 @@
 #include "server/answer/table/bounds.h"
 
 #include "memory/memory.h"
-#include "server/answer/table/scopes.h"
 #include "server/measure/calls.h"
 
 #include <stdlib.h>
 
 enum column { SCOPE, CALLS, LEAST, MOST, THREADS, HAD };
-
-struct bounds {
-    struct scopes scopes;
-    struct bound { /* by scope */
-        uint64_t calls;
-        int64_t longest_ns, all_ns; /* of one thread; of all */
-        uint32_t threads;
-        bool timed;
-    } *items;
-    size_t room;
-};
 
 static void add_thread(struct bounds *b, const struct table_view *view,
                        const struct context_thread *thread)
@@ -73,20 +61,34 @@ static void add_row(const struct bounds *b, const struct table_view *view, uint3
     cells[THREADS] = cell_number(is->all_ns);
 }
 
-void bounds_fill(const struct table_view *view, struct shown_table *t)
+bool bounds_step(struct bounds *b, const struct table_view *view, uint64_t *budget)
 {
-    struct bounds b = {0};
     const struct contexts *all = &view->run->contexts;
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->threads[i].count > 1 && table_wants(view, all->threads[i].line))
-            add_thread(&b, view, &all->threads[i]);
+    for (; b->next < all->count; b->next++) {
+        const struct context_thread *thread = &all->threads[b->next];
+        if (!*budget)
+            return false;
+        *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
+        if (thread->count > 1 && table_wants(view, thread->line))
+            add_thread(b, view, thread);
+    }
+    return true;
+}
+
+void bounds_fill(const struct bounds *b, const struct table_view *view, struct shown_table *t)
+{
     t->title = memory_copied("calls, how long in all: bounds");
     add_columns(t);
-    for (uint32_t i = 1; i < b.room && i <= b.scopes.count; i++)
-        add_row(&b, view, i, t);
+    for (uint32_t i = 1; i < b->room && i <= b->scopes.count; i++)
+        add_row(b, view, i, t);
     table_add_note(t, "bounds: at least as long as the thread that had it open longest, at most as "
                       "all threads together, or the run; exactly with POET_METERS=calls=every");
-    free(b.items);
-    scopes_free(&b.scopes);
     table_arrange(t, view->request, "elapsed_least_ns");
+}
+
+void bounds_free(struct bounds *b)
+{
+    free(b->items);
+    scopes_free(&b->scopes);
+    *b = (struct bounds){0};
 }

@@ -5,9 +5,26 @@
 #ifndef SERVER_ANSWER_TABLE_BOUNDS_H
 #define SERVER_ANSWER_TABLE_BOUNDS_H
 
+#include "server/answer/table/scopes.h"
 #include "server/answer/table/table.h"
 
-/* Columns and rows of the table. */
-void bounds_fill(const struct table_view *view, struct shown_table *table);
+struct bounds {
+    struct scopes scopes;
+    struct bound { /* by scope */
+        uint64_t calls;
+        int64_t longest_ns, all_ns; /* of one thread; of all */
+        uint32_t threads;
+        bool timed;
+    } *items;
+    size_t room;
+    uint32_t next; /* thread */
+};
+
+/* Zero-initialised: none were looked at.  True: all were. */
+bool bounds_step(struct bounds *bounds, const struct table_view *view, uint64_t *budget);
+/* Then: columns and rows of the table. */
+void bounds_fill(const struct bounds *bounds, const struct table_view *view,
+                 struct shown_table *table);
+void bounds_free(struct bounds *bounds); /* empties it */
 
 #endif

@@ -131,7 +131,7 @@ static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t
     cells[CONCURRENT] = cell_number((int64_t)s->concurrent);
     if (s->timed)
         set_times(rows, cells, s);
-    cells[MARK] = cell_text(s->open ? "INCOMPLETE" : "");
+    cells[MARK] = cell_text(s->open || (s->left && !rows->part) ? "INCOMPLETE" : "");
     if (f->cycle)
         cells[CYCLE] = cell_number(f->cycle);
     return cells;

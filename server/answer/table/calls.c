@@ -29,6 +29,7 @@ struct work {
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
+    bool forgotten; /* the begin of the threads: how long they lived is not known */
     bool narrowed; /* less than all of a thread was wanted */
     uint32_t times; /* how often, at most, sums of a thread were kept */
     int64_t from_ns, to_ns; /* from when to when they counted, of all threads */
@@ -163,10 +164,11 @@ static void add_thread(struct work *w, const struct context_thread *thread)
     if (thread->count < 2 || !table_wants(w->view, thread->line))
         return;
     int64_t life_ns = life_of(w->view, thread, &begin_ns);
+    w->forgotten = !has_range(w->view) && order_first(w->view->run->order) > 0;
     if (has_range(w->view))
         add_part(w, thread, begin_ns, life_ns);
     else
-        add_sums(w, thread, life_ns);
+        add_sums(w, thread, w->forgotten ? 0 : life_ns);
 }
 
 /* Of a run that goes on the newest sums are waited for. */
@@ -195,6 +197,18 @@ static struct callrows rows_of(struct work *w, struct shown_table *t)
                              .life_ns = w->life_ns,
                              .part = has_range(w->view),
                              .raw = w->view->request->flags & TABLE_RAW};
+}
+
+/* Shares are of what was measured, where more is not known. */
+static void measure_lives(struct work *w)
+{
+    if (w->forgotten)
+        w->life_ns = 0;
+    for (size_t i = 0; i < w->called_count && w->forgotten; i++) {
+        struct call_sums one = calls_all(&w->called[i].calls);
+        w->called[i].life_ns = one.self_ns;
+        w->life_ns += one.self_ns;
+    }
 }
 
 static struct call_sums sum(const struct work *w)
@@ -233,6 +247,15 @@ static void add_footer(const struct work *w, const struct call_sums *all, struct
     if (!all->timed) {
         table_add_note(t, "%llu calls in %u thread%s, counted: times were not wanted", calls,
                        w->threads, s);
+        return;
+    }
+    if (w->forgotten) {
+        table_add_note(
+            t,
+            "measured %.3f ms in %u thread%s since they began, of which shares are: how long they lived "
+            "is forgotten (--keep); %llu calls, measuring about %.3f ms: %.1f + %.1f ns a call",
+            life / ms, w->threads, s, calls, all->cost_ps / 1e9, w->head.enter_ps / 1e3,
+            w->head.exit_ps / 1e3);
         return;
     }
     table_add_note(t,
@@ -298,6 +321,7 @@ static void add_rows(struct work *w, struct callrows *rows)
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
+    measure_lives(w);
     struct callrows rows = rows_of(w, t);
     struct call_sums all = sum(w);
     bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;

@@ -122,7 +122,9 @@ static void add_siege(struct fights *f, size_t wait, int64_t ns)
     }
     struct siege *s = &f->sieges[known - 1];
     int64_t from_ns = w->from_ns > view->from_ns ? w->from_ns : view->from_ns,
+            until_ns = hinting_until(f->hinting, w->thread),
             to_ns = w->to_ns < s->from_ns ? w->to_ns : s->from_ns;
+    to_ns = to_ns < until_ns ? to_ns : until_ns;
     s->ns += to_ns > from_ns ? to_ns - from_ns : 0;
     s->from_ns = from_ns < s->from_ns ? from_ns : s->from_ns;
     s->waits++;

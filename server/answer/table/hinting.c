@@ -132,20 +132,28 @@ int64_t hinting_life(const struct hinting *h, uint32_t thread)
     return s.life_ns;
 }
 
-static int64_t within(const struct hinting *h, int64_t from_ns, int64_t to_ns)
+int64_t hinting_until(const struct hinting *h, uint32_t thread)
 {
+    const struct course_of *c = h->view->past ? intervals_of(h->view->measured, thread) : NULL;
+    return c ? table_until(h->view, c) : h->view->to_ns;
+}
+
+static int64_t within(const struct hinting *h, uint32_t thread, int64_t from_ns, int64_t to_ns)
+{
+    int64_t until = hinting_until(h, thread);
     int64_t from = from_ns > h->view->from_ns ? from_ns : h->view->from_ns,
-            to = to_ns < h->view->to_ns ? to_ns : h->view->to_ns;
+            to = to_ns < until ? to_ns : until;
     return to > from ? to - from : 0;
 }
 
 int64_t hinting_wait_ns(const struct hinting *h, const struct wait *wait)
 {
-    return within(h, wait->from_ns, wait->to_ns);
+    return within(h, wait->thread, wait->from_ns, wait->to_ns);
 }
 
 int64_t hinting_segment_ns(const struct hinting *h, uint32_t segment)
 {
     const struct intervals *all = h->view->measured;
-    return within(h, segment_begin(all, segment), all->segments[segment].to_ns);
+    const struct segment *s = &all->segments[segment];
+    return within(h, all->waits[s->wait].thread, segment_begin(all, segment), s->to_ns);
 }

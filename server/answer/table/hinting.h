@@ -65,6 +65,8 @@ void hinting_release(const struct hinting *h, struct table_cell *cells,
 void hinting_advise(const struct hinting *h);
 
 int64_t hinting_life(const struct hinting *h, uint32_t thread); /* of it, within the range */
+int64_t hinting_until(const struct hinting *h,
+                      uint32_t thread); /* when the range, or the past, ends for it */
 /* What of a wait, or of a segment, lies in the range: 0 none. */
 int64_t hinting_wait_ns(const struct hinting *h, const struct wait *wait);
 int64_t hinting_segment_ns(const struct hinting *h, uint32_t segment);

@@ -1,10 +1,13 @@
 /* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a stated bound, with the
  * event to look at first. */
 #include "memory/memory.h"
+#include "server/run/figures.h"
+#include "wire/usage.h"
 #include "server/answer/table/fights.h"
 #include "server/answer/table/habits.h"
 #include "server/answer/table/processor.h"
 #include "server/causes/path.h"
+#include "server/run/times.h"
 
 #include <stdlib.h>
 
@@ -209,7 +212,13 @@ static void *begin(const struct table_view *view, char **problem)
 {
     struct path *path = memory_zeroed(1, sizeof *path);
     (void)problem;
-    path_begin(path, view->measured, 0, view->to_ns);
+    uint64_t at =
+        view->past ? order_position(view->run->order, view->request->past_of) : NO_POSITION;
+    if (at == NO_POSITION)
+        path_begin(path, view->measured, 0, view->to_ns);
+    else
+        path_begin(path, view->measured, order_event(view->run->order, at).thread,
+                   times_fitted(view->run, at));
     return path;
 }
 
@@ -227,14 +236,32 @@ static int64_t length_of(const struct table_view *view)
     int64_t from = INT64_MAX, to = INT64_MIN;
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
         int64_t begin, end;
-        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
+        const struct course_of *c = &view->measured->threads[i];
+        if (!states_life(&view->lives, c, &begin, &end) || table_until(view, c) <= begin)
             continue;
+        end = table_until(view, c) < end ? table_until(view, c) : end;
         from = begin < from ? begin : from;
         to = end > to ? end : to;
     }
     from = from > view->from_ns ? from : view->from_ns;
     to = to < view->to_ns ? to : view->to_ns;
     return to > from ? to - from : 0;
+}
+
+/* Threads that libraries make are not recorded by themselves, but the system counts them. */
+static void note_unseen_threads(struct shown_table *t, const struct table_view *view)
+{
+    uint64_t seen = view->measured->thread_count, there = 0;
+    for (size_t i = 0; i < figures_count(view->run); i++) {
+        const struct figures *s = figures_at(view->run, i);
+        there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
+    }
+    if (there > seen)
+        table_add_note(t,
+                       "the system counted %llu threads, of which at most %llu %s recorded: those "
+                       "that a library makes are with poet record --libraries",
+                       (unsigned long long)there, (unsigned long long)seen,
+                       seen == 1 ? "is" : "are");
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
@@ -260,6 +287,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                        "nothing stands out: no thread waits %.0f %% of its life for one lock, "
                        "none waits at the end",
                        100 * LIFE_SHARE);
+    note_unseen_threads(t, view);
     if (view->measured->thread_count == 1)
         table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "
                           "file locks are by poet record, and by poetcc -trace -processes");

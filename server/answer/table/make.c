@@ -1,5 +1,6 @@
 /* Making a table: columns, rows, and their order. */
 #define _GNU_SOURCE
+#include "server/answer/table/namesakes.h"
 #include "server/answer/table/table.h"
 
 #include "memory/memory.h"
@@ -225,4 +226,5 @@ void table_arrange(struct shown_table *t, const struct table_request *r, const c
     }
     if (r->top)
         cut(t, r->top);
+    namesakes_tell(t);
 }

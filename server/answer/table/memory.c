@@ -358,7 +358,7 @@ static void fill_sums(const struct table_view *view, struct shown_table *t)
     }
     free(rows);
     table_arrange(t, view->request, "bytes");
-    if (n)
+    if (n || heap_process_count(view->run)) /* nothing is known to be left */
         set_figures(table_make_total(t), &all);
     taken_say(view, t, &apart);
 }

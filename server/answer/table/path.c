@@ -7,6 +7,7 @@
  * only those that lie between these ns. */
 #include "memory/memory.h"
 #include "server/answer/table/basis.h"
+#include "server/answer/table/pathcategories.h"
 #include "server/run/times.h"
 
 #include <stdlib.h>
@@ -26,6 +27,8 @@ struct work {
     enum stage stage;
     bool begun; /* the stage */
     bool pieces; /* only the path itself is asked for */
+    bool kinds; /* by category */
+    struct categories categories;
 };
 
 /* ---- what is asked ---- */
@@ -99,6 +102,10 @@ static void aim(struct work *w)
     w->basis->followed = false;
     path_begin(&w->basis->path, view->measured, thread,
                thread ? times_fitted(view->run, position) : view->to_ns);
+    if (thread || view->to_ns != INT64_MAX) {
+        w->basis->until = w->basis->path.at;
+        w->basis->until_ns = w->basis->path.at_ns;
+    }
 }
 
 static void *begin(const struct table_view *view, char **problem)
@@ -107,7 +114,9 @@ static void *begin(const struct table_view *view, char **problem)
     w->view = view;
     w->steps = view->measured->steps.count;
     w->pieces = strcmp(view->request->by, "piece") == 0;
-    if (!options(w, problem)) {
+    w->kinds = strcmp(view->request->by, "category") == 0;
+    if (!categories_begin(&w->categories, view, problem) || !options(w, problem)) {
+        categories_free(&w->categories);
         free(w->factors);
         free(w);
         return NULL;
@@ -122,6 +131,7 @@ static void drop(void *p)
     basis_give(w->view->run, w->basis);
     free(w->factors);
     free(w->zeroed);
+    categories_free(&w->categories);
     free(w);
 }
 
@@ -189,6 +199,8 @@ static bool follow(struct work *w, uint64_t budget)
     if (w->pieces)
         return w->basis->followed = true;
     w->basis->graph = graph_new(w->view->measured);
+    if (w->basis->until)
+        graph_until(w->basis->graph, w->basis->until - 1, w->basis->until_ns);
     return true;
 }
 
@@ -227,7 +239,7 @@ static bool step(void *p, uint64_t *budget)
         w->stage = w->pieces ? DONE : w->stage + 1;
         w->begun = false;
     }
-    return w->stage == DONE;
+    return w->stage == DONE && (!w->kinds || categories_split(&w->categories, budget));
 }
 
 /* ---- filling ---- */
@@ -247,6 +259,7 @@ enum column {
     BOUND,
     HOPS,
     IF_NS,
+    CATEGORY,
     COLUMNS
 };
 
@@ -265,10 +278,10 @@ static void add_columns(const struct work *w, struct shown_table *t, const char 
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } totals[] = {{"code", "code", TABLE_COUNT},      {"length_ns", "length", TABLE_NS},
-                  {"work_ns", "work", TABLE_NS},      {"span_ns", "span", TABLE_NS},
-                  {"bound_n", "bound", TABLE_SHARE},  {"hops", "hops", TABLE_COUNT},
-                  {"if_ns", "with changes", TABLE_NS}};
+    } totals[] = {{"code", "code", TABLE_COUNT},       {"length_ns", "length", TABLE_NS},
+                  {"work_ns", "work", TABLE_NS},       {"span_ns", "span", TABLE_NS},
+                  {"bound_n", "bound", TABLE_SHARE},   {"hops", "hops", TABLE_COUNT},
+                  {"if_ns", "with changes", TABLE_NS}, {"of", "category", TABLE_TEXT}};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         table_add_column(t, totals[i].name, totals[i].title, totals[i].kind, NULL);
         table_detail(t);
@@ -280,6 +293,9 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+/* The graph is of what was before the range, too. */
+static bool from_later(const struct work *w) { return w->view->from_ns != INT64_MIN; }
+
 static void fill_steps(const struct work *w, struct shown_table *t)
 {
     for (uint32_t i = 0; i < w->basis->sums.count; i++) {
@@ -290,7 +306,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         cells[WHAT] =
             s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
         cells[PATH_NS] = cell_number(s->path_ns);
-        cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->basis->path)));
+        cells[SHARE] = cell_real(share_of(s->path_ns, basis_length(w->basis)));
         cells[TOTAL_NS] = cell_number(s->total_ns);
         cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->basis->sums, s));
         if (s->slack_ns != INT64_MAX)
@@ -298,6 +314,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         if (s->has_zero)
             cells[ZERO_NS] = cell_number(s->zero_ns);
         cells[CODE] = cell_number(s->step);
+        cells[CATEGORY] = categories_cell(categories_step(&w->categories, s->step));
         table_row_line(t, s->thread);
     }
 }
@@ -341,6 +358,12 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
     }
 }
 
+static int64_t within(const struct work *w, const struct path_piece *p)
+{
+    int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
+    return p->to_ns > from ? p->to_ns - from : 0;
+}
+
 /* By thread: how long it was on the path; the caller frees it. */
 static int64_t *sum_threads(const struct work *w)
 {
@@ -350,7 +373,7 @@ static int64_t *sum_threads(const struct work *w)
     for (size_t i = 0; i < path->count; i++) {
         const struct course_of *c = intervals_of(all, path->pieces[i].thread);
         if (c)
-            on[c - all->threads] += path->pieces[i].to_ns - path->pieces[i].from_ns;
+            on[c - all->threads] += within(w, &path->pieces[i]);
     }
     return on;
 }
@@ -365,7 +388,7 @@ static void fill_threads(const struct work *w, struct shown_table *t)
             continue;
         cells[WHAT] = cell_line(line);
         cells[PATH_NS] = cell_number(on[i]);
-        cells[SHARE] = cell_real(share_of(on[i], path_length(&w->basis->path)));
+        cells[SHARE] = cell_real(share_of(on[i], basis_length(w->basis)));
         cells[TOTAL_NS] = cell_number(w->basis->sums.threads[i]);
         table_row_line(t, line);
     }
@@ -379,10 +402,11 @@ static void fill_total(const struct work *w, struct shown_table *t)
     int64_t work = w->basis->sums.work_ns, least = w->basis->span_ns;
     if (cpus && work / (int64_t)cpus > least)
         least = work / (int64_t)cpus;
-    cells[PATH_NS] = cells[LENGTH] = cell_number(path_length(&w->basis->path));
+    cells[PATH_NS] = cells[LENGTH] = cell_number(basis_length(w->basis));
     cells[TOTAL_NS] = cells[WORK] = cell_number(work);
-    cells[SPAN_NS] = cell_number(w->basis->span_ns);
-    if (least > 0)
+    if (!from_later(w))
+        cells[SPAN_NS] = cell_number(w->basis->span_ns);
+    if (least > 0 && !from_later(w))
         cells[BOUND] = cell_real((double)work / (double)least);
     cells[HOPS] = cell_number((int64_t)w->basis->path.hops);
     if (w->changed)
@@ -413,7 +437,8 @@ static void note_processors(const struct work *w, struct shown_table *t)
     unsigned source = SPANS_ORDER;
     for (uint32_t i = 0; i < all->thread_count && w->change.spans; i++) {
         struct states sums;
-        states_sum(&w->view->lives, &all->threads[i], INT64_MIN, INT64_MAX, &sums);
+        states_sum(&w->view->lives, &all->threads[i], w->view->from_ns,
+                   table_until(w->view, &all->threads[i]), &sums);
         delay += sums.of[STATE_READY].total_ns - sums.let_go_ns;
         unsigned is = spans_best(w->change.spans, all->threads[i].thread, SPANS_ORDER);
         source = is > source ? is : source;
@@ -433,11 +458,14 @@ static void add_notes(const struct work *w, struct shown_table *t)
     note_begin(w, t);
     if (w->basis->span_ns <= 0)
         return;
-    table_add_note(t,
-                   "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
-                   "makes it more than %.2f times as fast as one",
-                   (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
-                   share_of(w->basis->sums.work_ns, w->basis->span_ns));
+    if (from_later(w))
+        table_add_note(t, "slack, and what would be, are of all from the run's begin on");
+    else
+        table_add_note(t,
+                       "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
+                       "makes it more than %.2f times as fast as one",
+                       (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
+                       share_of(w->basis->sums.work_ns, w->basis->span_ns));
     if (w->changed)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
                        (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,
@@ -462,17 +490,22 @@ static void fill(void *p, const struct table_view *view, struct shown_table *t)
         return;
     }
     bool threads = strcmp(view->request->by, "thread") == 0;
-    add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
+    if (w->kinds)
+        add_columns(w, t, "category", TABLE_TEXT);
+    else
+        add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
     if (threads)
         fill_threads(w, t);
+    else if (w->kinds)
+        pathcategories_fill(&w->categories, &w->basis->path, t);
     else
         fill_steps(w, t);
     fill_total(w, t);
     add_notes(w, t);
-    table_arrange(t, view->request, threads ? "path_ns" : NULL);
+    table_arrange(t, view->request, threads || w->kinds ? "path_ns" : NULL);
 }
 
-static const char *const by[] = {"step", "thread", "piece", NULL};
+static const char *const by[] = {"step", "thread", "piece", "category", NULL};
 
 const struct preset preset_path = {
     .what = "path", .by = by, .begin = begin, .step = step, .fill = fill, .free = drop};

@@ -84,6 +84,23 @@ static struct table_cell say_began(uint64_t wall_ns)
     return cell_text(text);
 }
 
+/* Whoever was killed said nothing at the end; then it is when the server saw that all had gone. */
+static int64_t took(const struct table_view *view)
+{
+    const struct intervals *all = view->measured;
+    int64_t length = table_length(view), from = INT64_MAX;
+    bool cut = false;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const struct course_of *c = &all->threads[i];
+        if (c->start_ns == INTERVALS_NEVER)
+            continue;
+        from = c->start_ns < from ? c->start_ns : from;
+        cut |= c->end == NO_POSITION;
+    }
+    bool later = cut && !view->apart && view->run->ended_ns > from;
+    return later && view->run->ended_ns - from > length ? view->run->ended_ns - from : length;
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     const struct run *run = view->run;
@@ -102,7 +119,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         cells[BEGAN] = say_began(run->wall_ns);
         cells[WALL] = cell_number((int64_t)run->wall_ns);
     }
-    cells[TOOK] = cell_number(table_length(view));
+    cells[TOOK] = cell_number(took(view));
     cells[THREADS] = cell_number(view->measured->thread_count);
     cells[PROCESSES] = cell_number((int64_t)run->process_count);
     cells[EVENTS] = cell_number((int64_t)(f.events - unreadable));

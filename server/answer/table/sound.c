@@ -1,28 +1,31 @@
-/* The table of what is not sound: where what was measured and explained breaks its own rules (server/causes/sound.h). */
+/* The table of what is not sound: where what was measured and explained breaks its own rules (server/causes/sound.h),
+ * and sums do not add up (summed.h). */
 #include "memory/memory.h"
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
+#include "server/answer/table/summed.h"
 #include "server/answer/table/sweep.h"
 #include "server/causes/sound.h"
 
 #include <stdlib.h>
 
-enum column { RULE, THREAD, IS, SHOULD, EVENT };
+enum column { RULE, THREAD, IS, SHOULD, EVENT, COUNT, SHOULD_COUNT };
 
 struct work {
     struct causing causing;
     struct sound sound;
     struct sweep sweep;
+    struct summed summed;
     const struct table_view *view;
     int64_t *filled; /* by thread's index: what its states add up to */
     size_t room;
-    bool swept, begun;
+    bool swept, added, begun;
 };
 
 static void *begin(const struct table_view *view, char **problem)
 {
     struct work *w = memory_zeroed(1, sizeof *w);
-    w->view = view;
+    w->view = w->summed.view = view;
     if (causing_begin(&w->causing, view, problem))
         return w;
     causing_free(&w->causing);
@@ -63,6 +66,8 @@ static bool step(void *work, uint64_t *budget)
     struct work *w = work;
     if (!w->swept && !(w->swept = sweep(w, budget)))
         return false;
+    if (!w->added && !(w->added = summed_step(&w->summed, budget)))
+        return false;
     if (!causing_learn(&w->causing, budget))
         return false;
     if (!w->begun)
@@ -71,6 +76,25 @@ static bool step(void *work, uint64_t *budget)
     bool whole = sound_step(&w->sound, *budget);
     *budget = 0;
     return whole;
+}
+
+static void add_summed(const struct work *w, struct shown_table *t)
+{
+    for (size_t i = 0; i < w->summed.count; i++) {
+        const struct summed_breach *b = &w->summed.breaches[i];
+        struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
+        if (!cells)
+            break;
+        bool counts = accounts_counts(b->account);
+        cells[RULE] = cell_text(accounts_word(b->account));
+        cells[THREAD] = cell_line(b->thread);
+        cells[counts ? COUNT : IS] = cell_number(b->is);
+        cells[counts ? SHOULD_COUNT : SHOULD] = cell_number(b->should);
+        table_row_line(t, b->thread);
+    }
+    if (w->summed.broken > w->summed.count)
+        table_add_note(t, "and %llu more sums",
+                       (unsigned long long)(w->summed.broken - w->summed.count));
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
@@ -82,6 +106,8 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     table_add_column(t, "is_ns", "is", TABLE_NS, NULL);
     table_add_column(t, "should_ns", "should be", TABLE_NS, NULL);
     table_add_column(t, "event", "event", TABLE_EVENT, NULL);
+    table_add_column(t, "count", "is", TABLE_COUNT, NULL);
+    table_add_column(t, "should_count", "should be", TABLE_COUNT, NULL);
     for (uint32_t i = 0; i < w->sweep.thread && i < view->measured->thread_count; i++)
         if (table_wants(view, view->measured->threads[i].thread))
             look_at_life(w, i);
@@ -98,6 +124,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         cells[EVENT] = cell_event(at);
         table_row_line(t, b->thread);
     }
+    add_summed(w, t);
     if (w->sound.broken > w->sound.count)
         table_add_note(t, "and %llu more", (unsigned long long)(w->sound.broken - w->sound.count));
 }
@@ -106,6 +133,7 @@ static void free_work(void *work)
 {
     struct work *w = work;
     sound_free(&w->sound);
+    summed_free(&w->summed);
     causing_free(&w->causing);
     free(w->filled);
     free(w);

@@ -200,8 +200,10 @@ static void set_total(struct shown_table *t)
     for (uint32_t i = 0; i < t->row_count; i++)
         for (uint32_t k = CALLS; k < COLUMNS; k++) {
             const struct table_cell *cell = &table_cells(t, i)[k];
+            int64_t before = total[k].is ? total[k].number : 0, now;
             if (cell->is == CELL_NUMBER && k != TOTAL)
-                total[k] = cell_number((total[k].is ? total[k].number : 0) + cell->number);
+                total[k] = cell_number(
+                    __builtin_add_overflow(before, cell->number, &now) ? INT64_MAX : now);
         }
 }
 

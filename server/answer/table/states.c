@@ -168,6 +168,26 @@ static void add_notes(struct shown_table *t, const struct table_view *view,
     processor_note(t, view, &origin->said, origin->ended);
 }
 
+/* Of those that were killed the last event is no end. */
+static void note_cut(struct shown_table *t, const struct table_view *view)
+{
+    const struct intervals *all = view->measured;
+    int64_t ended = view->run->ended_ns, begin, end;
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < all->thread_count && !view->apart; i++) {
+        const struct course_of *c = &all->threads[i];
+        cut += c->start_ns != INTERVALS_NEVER && c->end == NO_POSITION &&
+               table_wants(view, c->thread) &&
+               (!states_life(&view->lives, c, &begin, &end) || end < ended) && c->start_ns < ended;
+    }
+    if (cut && view->to_ns == INT64_MAX && !view->past)
+        table_add_note(t,
+                       "%u thread%s had not ended when the program%s gone, %.3f s after the run "
+                       "began: what came after the last events is not known",
+                       cut, cut == 1 ? "" : "s", view->run->process_count == 1 ? " was" : "s were",
+                       (double)ended / 1e9);
+}
+
 /* Option "others": those that are cut off, in one row. */
 static void add_others(struct shown_table *t, uint32_t others)
 {
@@ -200,6 +220,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     uint32_t count = t->row_count;
     set_sums(table_make_total(t), &all, origin.said.known > 0);
     add_notes(t, view, &all, &origin);
+    note_cut(t, view);
     table_arrange(t, view->request, NULL);
     if (t->row_count < count && table_option(view->request, "others"))
         add_others(t, count - t->row_count);

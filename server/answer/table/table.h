@@ -56,8 +56,6 @@ int64_t
 table_length(const struct table_view *view); /* from the first life's begin to the last's end */
 /* Of places and steps as intervals have them. */
 struct table_place table_place(const struct table_view *view, uint32_t place);
-/* Where the function of a step is called from; NULL: that is not known. */
-struct table_cell table_caller(const struct table_view *view, uint32_t code);
 struct table_cell table_step(const struct table_view *view, uint32_t step);
 struct ref table_event(const struct table_view *view,
                        uint64_t position); /* line 0: there is none */

@@ -88,8 +88,9 @@ void taken_say(const struct table_view *view, struct shown_table *t, const struc
     }
     if (taken_left(apart))
         table_add_note(
-            t, "%llu blocks, %llu bytes are the C library's and the loader's own: see --by library",
-            (unsigned long long)taken_left(apart),
+            t,
+            "%llu block%s, %llu bytes are the C library's and the loader's own: see --by library",
+            (unsigned long long)taken_left(apart), taken_left(apart) == 1 ? "" : "s",
             (unsigned long long)taken_rest(apart->bytes,
                                            apart->freed_bytes + apart->elsewhere_bytes));
     if (unknown)

@@ -173,11 +173,26 @@ static int by_place(const void *a, const void *b)
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
+static void *begin(const struct table_view *view, char **problem)
+{
+    if (!view->past)
+        return memory_zeroed(1, 1);
+    *problem = memory_copied("what the operating system says is told by time: what it was in the "
+                             "past of an event is not known");
+    return NULL;
+}
+
+/* Threads that are asked for by name are meant, and not the programs. */
+static bool by_thread(const struct table_request *request)
+{
+    return strcmp(request->by, "thread") == 0 || (request->line_count && !*request->by);
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     size_t n = figures_count(view->run), kept = 0;
     struct wanted_row *rows = memory_zeroed(n + 1, sizeof *rows);
-    bool threads = strcmp(view->request->by, "thread") == 0;
+    bool threads = by_thread(view->request);
     (void)work;
     t->title = memory_copied("what the operating system says");
     add_columns(t);
@@ -199,4 +214,5 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 }
 
 static const char *const by[] = {"program", "thread", NULL};
-const struct preset preset_usage = {.what = "usage", .by = by, .fill = fill};
+const struct preset preset_usage = {
+    .what = "usage", .by = by, .begin = begin, .fill = fill, .free = free};

@@ -79,18 +79,9 @@ static struct table_cell calls_step(const struct table_view *view, struct step s
         return (struct table_cell){.is = CELL_NAME, .place = function};
     if (step.to)
         after = site_of(did_path(view->run, step.to));
-    return cell_step(CELL_STEP_CALLS, function, after);
-}
-
-struct table_cell table_caller(const struct table_view *view, uint32_t code)
-{
-    struct step step = code && code <= view->measured->steps.count
-                           ? steps_at(&view->measured->steps, code)
-                           : (struct step){0};
-    struct table_place site = {0};
-    if (step.is == STEP_CALLS && step.from)
-        site = site_of(did_path(view->run, step.from));
-    return site.address ? cell_place(site) : (struct table_cell){0};
+    struct table_cell cell = cell_step(CELL_STEP_CALLS, function, after);
+    cell.between.caller = site_of(path);
+    return cell;
 }
 
 struct table_cell table_step(const struct table_view *view, uint32_t code)

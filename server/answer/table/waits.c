@@ -1,5 +1,6 @@
 /* The table of waits: where threads waited, for how long, and who made it so long by doing what. */
 #include "memory/memory.h"
+#include "server/answer/table/categories.h"
 #include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
 #include "server/answer/measured.h"
@@ -32,6 +33,7 @@ enum column {
     CC,
     GUESSED,
     LIFE,
+    CATEGORY,
     FROM, /* of single waits, as the next */
     UNTIL
 };
@@ -39,20 +41,33 @@ enum column {
 struct work {
     struct causing causing;
     struct groups groups;
+    struct categories categories;
     uint32_t causes; /* of a row, at most */
     uint64_t again; /* as what was measured had begun; 0: they are of a part, and not kept */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
 {
-    const struct run *run = context;
-    return order_line_kind(run->order, line);
+    const struct work *w = context;
+    return order_line_kind(w->categories.view->run->order, line);
+}
+
+static uint32_t category_of(const void *context, const struct wait *wait)
+{
+    const struct work *w = context;
+    return categories_wait(&w->categories, wait);
+}
+
+static uint8_t category_of_step(const void *context, uint32_t step)
+{
+    const struct work *w = context;
+    return categories_step(&w->categories, step);
 }
 
 static enum group_by by_of(const char *by)
 {
-    static const char *const words[GROUP_BYS] = {"place", "pattern", "object",
-                                                 "site",  "thread",  "wait"};
+    static const char *const words[GROUP_BYS] = {"place",  "pattern", "object",  "site",
+                                                 "thread", "wait",    "category"};
     for (unsigned i = 0; i < GROUP_BYS; i++)
         if (strcmp(by, words[i]) == 0)
             return (enum group_by)i;
@@ -63,7 +78,7 @@ static enum group_by by_of(const char *by)
 static void take_groups(struct work *w, const struct table_view *view, struct grouping grouping)
 {
     bool whole = !view->past && !view->request->line_count && view->from_ns == INT64_MIN &&
-                 view->to_ns == INT64_MAX;
+                 view->to_ns == INT64_MAX && !w->categories.any;
     w->again = whole ? measured_again(view->run) : 0;
     if (whole) {
         grouping.until_ns = NULL; /* threads may come while it is worked on */
@@ -73,13 +88,19 @@ static void take_groups(struct work *w, const struct table_view *view, struct gr
     w->groups.why = explained_known(view->run, w->causing.since);
     w->groups.charges.communication = explained_communication();
     w->groups.grouping = grouping;
+    if (w->categories.any) {
+        w->groups.charges.category = category_of_step;
+        w->groups.charges.context = w;
+    }
 }
 
 static void *begin(const struct table_view *view, char **problem)
 {
     struct work *w = memory_zeroed(1, sizeof *w);
-    if (!causing_begin(&w->causing, view, problem)) {
+    if (!categories_begin(&w->categories, view, problem) ||
+        !causing_begin(&w->causing, view, problem)) {
         causing_free(&w->causing);
+        categories_free(&w->categories);
         free(w);
         return NULL;
     }
@@ -95,7 +116,8 @@ static void *begin(const struct table_view *view, char **problem)
                           .until_count = w->causing.until_count,
                           .object = causing_line(view, "object"),
                           .kind = kind_of,
-                          .context = view->run});
+                          .category = category_of,
+                          .context = w});
     return w;
 }
 
@@ -145,6 +167,9 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_detail(t);
     table_add_column(t, "life_ns", "lives", TABLE_NS, NULL);
     table_detail(t);
+    table_add_column(t, "category", "category", TABLE_TEXT, NULL);
+    if (by != GROUP_CATEGORY)
+        table_detail(t);
     if (by != GROUP_WAIT)
         return;
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
@@ -192,11 +217,14 @@ static void set_cells(const struct table_view *view, const struct work *w,
     cells[WAITED] = cell_number(group->waited_ns);
     cells[SHARE] = cell_real(part(group->waited_ns, all_ns));
     cells[WAITS] = cell_number((int64_t)group->waits);
-    if (by != GROUP_OBJECT && by != GROUP_THREAD)
+    if (by != GROUP_SITE && by != GROUP_THREAD)
+        cells[CATEGORY] =
+            categories_cell(categories_wait(&w->categories, &view->measured->waits[group->first]));
+    if (by != GROUP_OBJECT && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[WHERE] = cell_place(table_place(view, group->place));
     if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
         cells[TYPE] = causing_text(run_type_name(view->run, group->type));
-    if (by != GROUP_SITE && by != GROUP_THREAD)
+    if (by != GROUP_SITE && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[FOR] = say_for(view, group, by);
     cells[KIND] = say_kinds(group);
     cells[CLASS] = causing_text(group->mixed ? "mixed" : causing_class(group->class));
@@ -234,6 +262,7 @@ static void add_causes(const struct table_view *view, struct work *w, struct gro
             return;
         set_charge(cells, cause->ns, group->waited_ns);
         cells[STEP] = causing_step(view, pair.step);
+        cells[CATEGORY] = categories_cell(categories_step(&w->categories, pair.step));
         cells[THREAD] = cell_line(pair.thread);
         cells[DIRECT] = cell_text(cause->direct ? "direct" : "propagated");
         table_row_line(t, pair.thread);
@@ -382,10 +411,12 @@ static void free_work(void *work)
     else
         groups_free(&w->groups);
     causing_free(&w->causing);
+    categories_free(&w->categories);
     free(w);
 }
 
-static const char *const by[] = {"place", "pattern", "object", "site", "thread", "wait", NULL};
+static const char *const by[] = {"place",  "pattern", "object",   "site",
+                                 "thread", "wait",    "category", NULL};
 
 const struct preset preset_waits = {
     .what = "waits", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

@@ -17,6 +17,7 @@ struct work {
     const struct table_view *view;
     struct entered entered;
     struct overlap overlap;
+    struct bounds bounds;
     bool has_place, begun;
     struct table_place place;
 };
@@ -59,6 +60,17 @@ static void look(struct work *w)
     w->begun = true;
 }
 
+/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those there may be. */
+static bool has_sums_alone(const struct work *w, const struct table_view *view)
+{
+    const struct contexts *all = &view->run->contexts;
+    bool any = false;
+    for (uint32_t i = 0; i < all->count; i++)
+        any |= all->threads[i].count > 1;
+    return any && !w->has_place && !w->entered.count && view->from_ns == INT64_MIN &&
+           view->to_ns == INT64_MAX;
+}
+
 static bool step(void *work, uint64_t *budget)
 {
     struct work *w = work;
@@ -66,6 +78,8 @@ static bool step(void *work, uint64_t *budget)
         return false;
     if (!w->begun)
         look(w);
+    if (has_sums_alone(w, w->view))
+        return bounds_step(&w->bounds, w->view, budget);
     return overlap_go_on(&w->overlap, budget);
 }
 
@@ -108,22 +122,11 @@ static void add_row(const struct work *w, uint32_t scope, struct shown_table *t)
         cells[MEAN] = cell_real((double)s->thread_ns / (double)s->elapsed_ns);
 }
 
-/* Nobody wrote down when calls began and ended, and sums of all of the run are asked for: those there may be. */
-static bool has_sums_alone(const struct work *w, const struct table_view *view)
-{
-    const struct contexts *all = &view->run->contexts;
-    bool any = false;
-    for (uint32_t i = 0; i < all->count; i++)
-        any |= all->threads[i].count > 1;
-    return any && !w->has_place && !w->entered.count && view->from_ns == INT64_MIN &&
-           view->to_ns == INT64_MAX;
-}
-
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
     if (has_sums_alone(w, view)) {
-        bounds_fill(view, t);
+        bounds_fill(&w->bounds, view, t);
         return;
     }
     t->title = memory_copied(w->overlap.with ? "calls at the same time" : "calls, how long in all");
@@ -131,7 +134,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     for (uint32_t i = 1; i < w->overlap.scopes; i++)
         add_row(w, i, t);
     entered_notes(&w->entered, t);
-    if (w->has_place && !w->overlap.with)
+    if (w->has_place && !w->overlap.with && w->entered.count)
         table_add_note(t, "it was not called in this range");
     table_arrange(t, view->request, w->overlap.with ? "together_ns" : "elapsed_ns");
 }
@@ -140,6 +143,7 @@ static void free_work(void *work)
 {
     struct work *w = work;
     overlap_free(&w->overlap);
+    bounds_free(&w->bounds);
     entered_free(&w->entered);
     free(w);
 }

@@ -1,4 +1,4 @@
-#include "wire/switched.h"
+#include "wire/varied.h"
 
 void put_varied(struct out *out, uint64_t number)
 {
@@ -16,6 +16,6 @@ uint64_t get_varied(struct in *in)
         if (!(byte & 0x80))
             return number;
     }
-    in_fail(in, "has a number that is too long");
+    in_fail(in, "a number of too many bytes");
     return 0;
 }

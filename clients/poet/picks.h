@@ -1,0 +1,12 @@
+/* The lists of functions that libpoet will read (POET_CALLS_IGNORE, POET_CALLS_ONLY), checked before a program starts. */
+#ifndef CLIENTS_POET_PICKS_H
+#define CLIENTS_POET_PICKS_H
+
+#include "clients/poet/command.h"
+
+#include <stdbool.h>
+
+/* False: everything wrong was said, with its file and line. */
+bool picks_check(const struct command *command);
+
+#endif

@@ -1,0 +1,386 @@
+/* poet replay: runs a program again, in the order that a trace has of it. */
+#define _GNU_SOURCE
+#include "clients/plan/plan.h"
+#include "clients/poet/command.h"
+#include "clients/poet/loadable.h"
+#include "clients/poet/recorded.h"
+#include "clients/poet/subject.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 10000000
+#define SAY_AFTER 100 /* looks */
+
+struct replaying {
+    const char *output;
+    bool strict, quiet;
+    bool libraries; /* calls of them were recorded, too */
+    bool told; /* that all was repeated */
+    unsigned after; /* looks since then */
+    struct plan *plan;
+    struct subject subject;
+    struct script_head *script; /* as the program has it */
+    char file[400]; /* of it */
+    char again[PATH_MAX]; /* the new trace, where none is named */
+};
+
+/* ---- the script ---- */
+
+static bool is_library_call(const struct book *book, const struct shown_event *e)
+{
+    if (!e->site || e->process >= book->process_count)
+        return false;
+    const struct shown_process *p = &book->processes[e->process];
+    for (uint32_t i = 0; i < p->module_count; i++)
+        if (e->site - p->modules[i].start < p->modules[i].end - p->modules[i].start)
+            return strcmp(p->modules[i].path, p->path) != 0;
+    return false;
+}
+
+static void take(void *user, const struct answer *answer)
+{
+    struct replaying *r = user;
+    struct shown_event event;
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    if (!answer->in->error)
+        plan_event(r->plan, &event);
+    if (!answer->in->error && !r->libraries)
+        r->libraries = is_library_call(&r->subject.source.book, &event);
+    shown_event_free(&event);
+}
+
+static bool write_file(const struct command *command, struct replaying *r, const void *data,
+                       size_t bytes)
+{
+    char directory[256];
+    struct error error;
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
+    snprintf(r->file, sizeof r->file, "%s/poet-%d.script", directory, (int)getpid());
+    int fd = open(r->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool written =
+        fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0;
+    void *map = written ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (map == MAP_FAILED)
+        command_fail(command, "%s: %s", r->file, strerror(errno));
+    else
+        r->script = memcpy(map, data, bytes);
+    if (fd >= 0)
+        close(fd);
+    return map != MAP_FAILED;
+}
+
+/* A thread's line that begins with its own start, and not with who made it. */
+static void name_stranger(struct replaying *r, uint32_t line)
+{
+    const struct book_line *is = book_line(&r->subject.source.book, line);
+    struct shown_event first;
+    if (is && plan_act(r->plan, line, 0, &first) && first.at.line == line && first.at.number == 1)
+        plan_stranger(r->plan, line, is->is.name);
+}
+
+static bool make_script(const struct command *command, struct replaying *r)
+{
+    const char *why;
+    size_t bytes;
+    const struct book *book = &r->subject.source.book;
+    r->plan = plan_new();
+    if (!subject_ask(command, &r->subject, ASK_DUMP, NULL, take, r))
+        return false;
+    for (uint32_t i = 1; i <= book->type_count; i++)
+        plan_type(r->plan, i, book_type(book, i));
+    for (uint32_t i = 1; i <= book->line_count; i++)
+        name_stranger(r, i);
+    void *script = plan_script(r->plan, &bytes, &why);
+    if (!script)
+        command_fail(command, "%s: cannot be repeated: %s", r->subject.source.name, why);
+    bool done = script && write_file(command, r, script, bytes);
+    free(script);
+    return done;
+}
+
+/* ---- the program ---- */
+
+static bool is_compiled_for_it(const struct loadable *loadable)
+{
+    return strstr(loadable->needed, "libpoet.so") != NULL;
+}
+
+/* Under `poet record`, as it was. */
+static void record(const struct replaying *r, char **argv)
+{
+    const char *const before[] = {"poet", "record", "-o", r->output, "--", NULL};
+    size_t count = 0, n = 0;
+    while (argv[count])
+        count++;
+    const char **words = calloc(count + 8, sizeof *words);
+    for (size_t i = 0; words && before[i]; i++) {
+        if (r->libraries && i == 4)
+            words[n++] = "--libraries";
+        words[n++] = before[i];
+    }
+    for (size_t i = 0; words && i < count; i++)
+        words[n++] = argv[i];
+    if (words)
+        execv("/proc/self/exe", (char **)(uintptr_t)words);
+}
+
+/* In the place of this process, which is a child. */
+static int start(const struct command *command, const struct replaying *r,
+                 const struct loadable *loadable, char **argv)
+{
+    setenv("POET_REPLAY", r->file, 1);
+    unsetenv("POET_SERVER");
+    unsetenv("POET_RUN");
+    if (is_compiled_for_it(loadable)) {
+        setenv("POET_OUTPUT", r->output, 1);
+        execv(loadable->path, argv);
+    } else {
+        record(r, argv);
+    }
+    command_fail(command, "%s: %s", argv[0], strerror(errno));
+    return 126;
+}
+
+static struct script_line *line_at(const struct replaying *r, uint32_t line)
+{
+    return (struct script_line *)((char *)r->script + r->script->lines_at) + line;
+}
+
+static uint64_t repeated(const struct replaying *r)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 1; i <= r->script->line_count; i++)
+        count += atomic_load(&line_at(r, i)->at);
+    return count;
+}
+
+/* Who waits for a program that hangs, as it did, is told so. */
+static void look(const struct command *command, struct replaying *r, pid_t child)
+{
+    if (r->strict && atomic_load(&r->script->state) == SCRIPT_ENDED)
+        kill(child, SIGTERM);
+    if (r->told || repeated(r) < r->script->event_count)
+        return;
+    if (++r->after < SAY_AFTER)
+        return;
+    r->told = true;
+    if (!r->quiet)
+        command_fail(command, "all that %s has was repeated; the program goes on from there",
+                     r->subject.source.name);
+}
+
+/* Until it ends. */
+static int follow(const struct command *command, struct replaying *r, pid_t child)
+{
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) <= 0) {
+        if (ended < 0 && errno != EINTR)
+            break;
+        look(command, r, child);
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+    return status;
+}
+
+/* ---- what came of it ---- */
+
+static const char *label(const struct replaying *r, uint32_t line)
+{
+    return line && line <= r->script->line_count ? book_label(&r->subject.source.book, line)
+                                                 : "another line";
+}
+
+/* "enter of M:m, 4:12, at two.c:5" */
+static void say_event(struct replaying *r, const struct shown_event *e, FILE *f)
+{
+    const struct book *book = &r->subject.source.book;
+    char at[48];
+    ref_print(at, sizeof at, e->at);
+    const char *site = subject_site(&r->subject, e);
+    fprintf(f, "%s of %s (%s%s%s)", book_type(book, e->type),
+            label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
+}
+
+static void say_end(struct replaying *r, FILE *f)
+{
+    const struct script_end *end = &r->script->end;
+    struct shown_event was;
+    bool known = plan_act(r->plan, end->thread, end->event, &was);
+    if (end->why == SCRIPT_OTHER)
+        fprintf(f, "%s did %s of %s", label(r, end->thread), end->did, label(r, end->line));
+    else
+        fprintf(f, "%s waits until %s comes to %u", label(r, end->thread), label(r, end->line),
+                end->number);
+    fputs(end->why == SCRIPT_OTHER ? ", where it did " : " for ", f);
+    if (known)
+        say_event(r, &was, f);
+    else
+        fputs("nothing more", f);
+    if (end->why == SCRIPT_OTHER)
+        return;
+    fprintf(f,
+            end->why == SCRIPT_NOBODY ? "; %s is to do that, which waits, too"
+                                      : "; %s is to do that and does not come to it",
+            end->by ? label(r, end->by) : "nobody");
+}
+
+static int say_outcome(const struct command *command, struct replaying *r, int status)
+{
+    uint64_t done = repeated(r), all = r->script->event_count;
+    bool left = atomic_load(&r->script->state) == SCRIPT_ENDED;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    subject_label(&r->subject);
+    if (left) {
+        fputs("differs: ", f);
+        say_end(r, f);
+        fprintf(f, "; %llu of %llu events were repeated", (unsigned long long)done,
+                (unsigned long long)all);
+    } else if (done < all) {
+        fprintf(f, "ended early: %llu of %llu events were repeated", (unsigned long long)done,
+                (unsigned long long)all);
+    } else {
+        fprintf(f, "the same: %llu event%s", (unsigned long long)all, plural(all));
+    }
+    if (WIFSIGNALED(status))
+        fprintf(f, "; the program was ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status))
+        fprintf(f, "; the program's status is %d", WEXITSTATUS(status));
+    fclose(f);
+    if (!r->quiet || left || done < all)
+        command_fail(command, "%s", text);
+    free(text);
+    return left || done < all ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct replaying *r = state->input;
+    switch (key) {
+    case 'o':
+        r->output = value;
+        return 0;
+    case 's':
+        r->strict = true;
+        return 0;
+    case 'q':
+        r->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void name_output(struct replaying *r, const char *trace)
+{
+    const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
+    const char *dot = strrchr(name, '.');
+    int length = dot && strcmp(dot, ".poet") == 0 ? (int)(dot - name) : (int)strlen(name);
+    snprintf(r->again, sizeof r->again, "%.*s.again.poet", length, name);
+    r->output = r->again;
+}
+
+/* What the trace says was run; NULL: that is not known. */
+static char **recorded_arguments(const struct replaying *r)
+{
+    const struct book *book = &r->subject.source.book;
+    const struct shown_process *first = book->process_count ? &book->processes[0] : NULL;
+    if (!first || !first->argument_count)
+        return NULL;
+    char **words = calloc(first->argument_count + 1u, sizeof *words);
+    for (uint32_t i = 0; words && i < first->argument_count; i++)
+        words[i] = first->arguments[i];
+    if (words && !strchr(words[0], '/'))
+        words[0] = first->path;
+    return words;
+}
+
+static int run_again(const struct command *command, struct replaying *r, char **argv)
+{
+    struct loadable loadable;
+    char why[256];
+    bool found;
+    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
+        command_fail(command, "%s: %s", argv[0], why);
+        return found ? EXIT_FAILED : 127;
+    }
+    pid_t child = recorded_begin();
+    if (child < 0)
+        return command_fail(command, "%s", strerror(errno));
+    if (child == 0)
+        _exit(start(command, r, &loadable, argv));
+    return say_outcome(command, r, follow(command, r, child));
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct replaying r = {0};
+    int first, status = command_read(command, argc, argv, &r, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (first == argc)
+        return command_usage(command, "a TRACE is needed");
+    const char *trace = argv[first];
+    argc -= first, argv += first; /* options may come behind it, too */
+    status = command_read(command, argc, argv, &r, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (!r.output)
+        name_output(&r, trace);
+    if (!subject_open(command, &r.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    char **recorded = first < argc ? NULL : recorded_arguments(&r);
+    char **words = recorded ? recorded : argv + first;
+    if (!words[0])
+        status = command_usage(command, "%s does not say what was run: name the program", trace);
+    else if (!make_script(command, &r))
+        status = EXIT_FAILED;
+    else
+        status = run_again(command, &r, words);
+    if (*r.file)
+        unlink(r.file);
+    plan_free(r.plan);
+    free(recorded);
+    subject_close(&r.subject);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
+    {"strict", 's', NULL, 0, "end the program where it does something else, with SIGTERM", 0},
+    {"quiet", 'q', NULL, 0, "say nothing where it did the same", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "TRACE [--] [PROGRAM ARGUMENT...]",
+    .doc =
+        "Run a program again, so that its threads take their locks, are woken and give up in the order that "
+        "TRACE has.  Files and what comes from outside are as they are now.\vWhere a thread does something else, that "
+        "is said, and the program goes on freely.  The exit status is 0 if all was repeated, 1 if not.",
+    .children = options_children};
+
+const struct command command_replay = {.name = "replay",
+                                       .summary = "run a program again, in the order of a trace",
+                                       .run = run,
+                                       .argp = &argp,
+                                       .program_follows = true};

@@ -1,0 +1,13 @@
+/* Of which category functions are by their names: descriptions say it of names (config/target.h), and a server that is
+ * asked for a table knows places alone. */
+#ifndef CLIENTS_SOURCE_CATEGORIES_H
+#define CLIENTS_SOURCE_CATEGORIES_H
+
+#include "clients/source/table.h"
+
+/* Does any description of the run say so of any? */
+bool categories_wanted(const struct book *book);
+/* For the option "category" of a table; calls: the table of that name, by function.  New memory; NULL: none is of any. */
+char *categories_named(const struct table_names *names, const struct shown_table *calls);
+
+#endif

@@ -1,0 +1,261 @@
+/* Names are decided before the calls: of each module the table of symbols is read once, when it is found in memory,
+ * and kept are the addresses that the lists mean.  A call looks in a small table of decisions, by address, and then
+ * in these: no lock, no memory, so that it may be in a signal handler. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/picked.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/measure/frames.h"
+#include "clients/trace/measure/symbols.h"
+#include "wire/names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES (1u << 17) /* of a list, at most */
+#define DECISIONS 4096u
+
+struct pattern {
+    struct pattern *next;
+    char name[];
+};
+
+/* What of a module the lists mean, in the order of addresses. */
+struct picks {
+    struct picks *next;
+    uintptr_t start, end;
+    uint64_t *found; /* an address times 8, with an enum pick */
+    size_t count, room;
+};
+
+static struct list {
+    const char *variable;
+    enum pick pick;
+    struct pattern *patterns;
+} lists[] = {{"POET_CALLS_IGNORE", PICK_IGNORED, NULL}, {"POET_CALLS_ONLY", PICK_MEASURED, NULL}};
+static struct list *const only = &lists[1];
+
+static struct picks *_Atomic modules;
+static _Atomic uint64_t decisions[DECISIONS];
+
+/* ---- the lists ---- */
+
+static void add(struct list *list, const struct names *n)
+{
+    struct pattern *p = arena_take(sizeof *p + n->size + 1);
+    if (!p)
+        return;
+    memcpy(p->name, n->word, n->size);
+    p->next = list->patterns;
+    list->patterns = p;
+}
+
+static void complain(const struct list *list, const char *file, const struct names *n)
+{
+    if (file)
+        say("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
+            n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+    else
+        say("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+}
+
+static char *text_of(const char *file)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = fd < 0 ? NULL : arena_take(FILE_BYTES);
+    size_t size = 0;
+    ssize_t got = text ? 1 : -1;
+    while (got > 0 && size < FILE_BYTES - 1) {
+        got = read(fd, text + size, FILE_BYTES - 1 - size);
+        size += got > 0 ? (size_t)got : 0;
+    }
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = size == FILE_BYTES - 1 ? EFBIG : error;
+    return got == 0 && memchr(text, 0, size + 1) == text + size ? text : NULL;
+}
+
+static void read_list(struct list *list, const char *text, const char *file);
+
+static void read_file(struct list *list, const struct names *n)
+{
+    char *file = arena_take(n->size), *text;
+    if (!file)
+        return;
+    memcpy(file, n->word + 1, n->size - 1);
+    errno = EILSEQ;
+    text = text_of(file);
+    if (text)
+        read_list(list, text, file);
+    else
+        say("%s: @%.200s: %s", list->variable, file,
+            errno == EILSEQ ? "is no text" : strerror(errno));
+}
+
+static void read_list(struct list *list, const char *text, const char *file)
+{
+    for (struct names n = names_of(text); names_next(&n, file != NULL);)
+        if (n.wrong)
+            complain(list, file, &n);
+        else if (*n.word == '@')
+            read_file(list, &n);
+        else
+            add(list, &n);
+}
+
+/* ---- what they mean ---- */
+
+/* (fnmatch takes memory, where names are not plain letters.) */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *from = NULL;
+    while (*name)
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star;
+            name = ++from;
+        } else
+            return false;
+    return pattern[strspn(pattern, "*")] == 0;
+}
+
+static bool names_it(const struct list *list, const char *symbol, const char *readable)
+{
+    for (const struct pattern *p = list->patterns; p; p = p->next)
+        if (matches(p->name, symbol) || matches(p->name, readable))
+            return true;
+    return false;
+}
+
+static enum pick pick_of(const char *symbol, const char *readable)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (names_it(&lists[i], symbol, readable))
+            return lists[i].pick;
+    return PICK_NOTHING;
+}
+
+static void keep(struct picks *to, uint64_t address, enum pick pick)
+{
+    if (to->count == to->room) {
+        size_t room = to->room ? 2 * to->room : 512;
+        uint64_t *more = realloc(to->found, room * sizeof *more);
+        if (!more)
+            return;
+        to->found = more;
+        to->room = room;
+    }
+    to->found[to->count++] = address << 3 | pick;
+}
+
+static void take_symbol(void *context, uint64_t address, const char *symbol)
+{
+    char plain[SYMBOL_BYTES], readable[SYMBOL_BYTES];
+    symbol_plain(plain, symbol);
+    symbol_readable(readable, plain);
+    enum pick pick = pick_of(plain, readable);
+    if (pick != PICK_NOTHING)
+        keep(context, address, pick);
+}
+
+static void sink(uint64_t *heap, size_t i, size_t count)
+{
+    for (size_t under; (under = 2 * i + 1) < count; i = under) {
+        under += under + 1 < count && heap[under + 1] > heap[under];
+        uint64_t value = heap[i];
+        if (value >= heap[under])
+            return;
+        heap[i] = heap[under];
+        heap[under] = value;
+    }
+}
+
+/* (qsort takes memory.) */
+static void sort(uint64_t *all, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;)
+        sink(all, i, count);
+    for (size_t rest = count; rest-- > 1;) {
+        uint64_t most = all[0];
+        all[0] = all[rest];
+        all[rest] = most;
+        sink(all, 0, rest);
+    }
+}
+
+void picked_module(const char *path, uintptr_t bias, uintptr_t start, uintptr_t end)
+{
+    struct picks *p = frames_pick ? arena_take(sizeof *p) : NULL;
+    if (!p)
+        return;
+    p->start = start;
+    p->end = end;
+    if (!symbols_read(path, bias, take_symbol, p))
+        return;
+    sort(p->found, p->count);
+    p->next = atomic_load(&modules);
+    while (!atomic_compare_exchange_weak(&modules, &p->next, p))
+        ;
+    for (uint32_t i = 0; i < DECISIONS; i++) /* what lay there before may have gone */
+        atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
+}
+
+/* ---- deciding ---- */
+
+/* The last one that is not behind it. */
+static enum pick found_in(const struct picks *p, uint64_t function)
+{
+    size_t from = 0, to = p->count;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (p->found[middle] >> 3 <= function)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from && p->found[from - 1] >> 3 == function ? (enum pick)(p->found[from - 1] & 7)
+                                                       : PICK_NOTHING;
+}
+
+static enum pick look(uint64_t function)
+{
+    enum pick pick = PICK_NOTHING;
+    const struct picks *p = atomic_load_explicit(&modules, memory_order_acquire);
+    while (p && (function < p->start || function >= p->end))
+        p = p->next;
+    if (p)
+        pick = found_in(p, function);
+    return pick == PICK_NOTHING ? (only->patterns ? PICK_SKIPPED : PICK_MEASURED) : pick;
+}
+
+static enum pick decide(uint64_t function)
+{
+    _Atomic uint64_t *known = &decisions[(function >> 4 ^ function >> 16) % DECISIONS];
+    uint64_t is = atomic_load_explicit(known, memory_order_relaxed);
+    if (LIKELY(is >> 3 == function))
+        return (enum pick)(is & 7);
+    enum pick pick = look(function);
+    atomic_store_explicit(known, function << 3 | pick, memory_order_relaxed);
+    return pick;
+}
+
+void picked_begin(void)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *text = environment_get(lists[i].variable);
+        if (text)
+            read_list(&lists[i], text, NULL);
+        if (lists[i].patterns)
+            frames_pick = decide;
+    }
+}

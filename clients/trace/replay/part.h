@@ -1,0 +1,71 @@
+/* A run that is repeated: each thread plays the part that it had (wire/script.h).
+ *
+ * What a thread records is compared with its script, event by event, and takes its number on a line only when the line
+ * has come to it.  Calls that take something ask before they do which end the call had, and wait for their turn then:
+ * so what they stand before is there when they ask for it.  Where a thread does something else, or what it waits for can
+ * never come, the script is left by all: from there on everybody goes freely. */
+#ifndef CLIENTS_TRACE_REPLAY_PART_H
+#define CLIENTS_TRACE_REPLAY_PART_H
+
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/likely.h"
+#include "wire/script.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread;
+struct record;
+struct line;
+
+#define PART_AHEAD 5u
+
+/* Of a thread. */
+struct part {
+    struct script_line *line; /* NULL: it has none */
+    const struct script_event *events;
+    uint64_t next, count; /* of them the first that is not met */
+    uint32_t met; /* of those from `next` on, as bits */
+    bool sought;
+    const struct script_event *now[PART_AHEAD]; /* those of the record that is being made */
+    unsigned now_count;
+};
+
+extern bool replays; /* there is a script; set at the start and never changed */
+
+void replay_begin(void); /* reads POET_REPLAY */
+
+/* ---- what comes next, before a call ---- */
+
+/* Does the calling thread play a part, whether or not it is over? */
+bool part_plays(struct thread *thread);
+/* The type of its k-th event from here on, k < PART_AHEAD; TYPE_NONE: its part is over, or it has none. */
+enum trace_type part_type(struct thread *thread, unsigned k);
+/* Is one of the next few of that type? */
+bool part_has(struct thread *thread, enum trace_type type);
+/* Whether its next event, of that type, had that text; else: where it has no such event. */
+bool part_says(struct thread *thread, enum trace_type type, const char *text, bool otherwise);
+/* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
+struct ref part_cause(struct thread *thread, enum trace_type type);
+/* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
+bool part_await(struct thread *thread, enum trace_type type);
+/* The line of the script that a line is, or that the next event of the thread is about; 0: not known. */
+uint32_t part_line(struct thread *thread, const struct line *line);
+/* The same for whatever is to be done on such a line by a thread whose part is over: until all that others did there is
+ * done. */
+void part_await_rest(struct thread *thread, uint32_t line);
+
+/* Before the process ends, until others have done what they still did: nobody may wait for them to end. */
+void part_await_others(struct thread *thread);
+
+/* ---- what is done ---- */
+
+/* Before a record takes its numbers. */
+void part_meet(struct thread *thread, const struct record *record);
+/* Afterwards: the lines have come so far. */
+void part_met(struct thread *thread);
+
+#pragma GCC visibility pop
+#endif

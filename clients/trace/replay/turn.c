@@ -1,0 +1,182 @@
+#define _GNU_SOURCE
+#include "clients/trace/replay/turn.h"
+
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/likely.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPINS 200
+#define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
+#define PATIENCE_MS 1000u
+#define SLOWER 10u /* so many times slower than it was a thread may be */
+
+struct script_head *script;
+
+struct script_line *script_line(uint32_t line)
+{
+    struct script_line *all = (void *)((char *)script + script->lines_at);
+    return &all[line <= script->line_count ? line : 0];
+}
+
+const struct script_event *script_events(const struct script_line *thread)
+{
+    const struct script_event *all = (const void *)((char *)script + script->events_at);
+    return all + thread->first;
+}
+
+static uint32_t number_of(const struct script_line *thread)
+{
+    return (uint32_t)(thread - script_line(0));
+}
+
+static void wake(struct script_line *line)
+{
+    if (atomic_load(&line->waiting))
+        syscall(SYS_futex, &line->done, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* (those who wait at once see it, others within LOOK_MS) */
+void script_leave(const struct script_end *end)
+{
+    if (atomic_exchange(&script->claimed, 1))
+        return;
+    script->end = *end;
+    atomic_store(&script->state, SCRIPT_ENDED);
+    int saved = errno;
+    for (uint32_t i = 1; i <= script->line_count; i++)
+        wake(script_line(i));
+    errno = saved;
+}
+
+void turn_come(uint32_t line, uint32_t number, bool quietly)
+{
+    struct script_line *l = script_line(line);
+    if (LIKELY(quietly)) {
+        atomic_store_explicit(&l->done, number, memory_order_release);
+        return;
+    }
+    int saved = errno;
+    atomic_store(&l->done, number);
+    wake(l);
+    errno = saved;
+}
+
+/* ---- whether it ever can go on ---- */
+
+static bool makes(const struct script_event *e, uint32_t line, uint32_t number)
+{
+    return (e->line == line && e->number == number) || (e->about == line && e->ticket == number);
+}
+
+/* Who is to do what comes next on a line; 0: nobody. */
+static uint32_t who_is_next(uint32_t line)
+{
+    uint32_t number = atomic_load(&script_line(line)->done) + 1;
+    for (uint32_t i = 1; i <= script->line_count; i++) {
+        const struct script_line *thread = script_line(i);
+        const struct script_event *events = script_events(thread);
+        for (uint64_t k = atomic_load(&thread->at); k < thread->count; k++)
+            if (makes(&events[k], line, number))
+                return i;
+    }
+    return 0;
+}
+
+/* Of those that wait for each other the one that does not; 0: there is none. */
+static uint32_t who_goes_on(uint32_t line)
+{
+    for (uint32_t i = 0; i <= script->line_count; i++) {
+        uint32_t thread = who_is_next(line);
+        line = thread ? atomic_load(&script_line(thread)->waits_line) : 0;
+        if (!line)
+            return thread;
+    }
+    return 0;
+}
+
+/* The thread that does not wait, as it was when looked at last. */
+struct hope {
+    uint32_t thread;
+    uint64_t at, since_ns;
+};
+
+static bool is_late(struct hope *hope, uint32_t thread)
+{
+    const struct script_line *is = script_line(thread);
+    uint64_t at = atomic_load(&is->at), now = clock_now();
+    if (thread != hope->thread || at != hope->at)
+        *hope = (struct hope){thread, at, now};
+    uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
+    return now - hope->since_ns > (PATIENCE_MS + SLOWER * usual_ms) * 1000000u;
+}
+
+/* Leaves the script where it is of no use to wait. */
+static void look(const struct script_line *me, uint32_t line, uint32_t number, struct hope *hope)
+{
+    uint32_t next = who_is_next(line), other = who_goes_on(line);
+    struct script_end end = {.why = other ? SCRIPT_IMPATIENT : SCRIPT_NOBODY,
+                             .thread = number_of(me),
+                             .event = atomic_load(&me->at),
+                             .line = line,
+                             .number = number,
+                             .by = other ? other : next};
+    if (is_late(hope, other))
+        script_leave(&end);
+}
+
+/* ---- waiting ---- */
+
+static bool has_come(const struct script_line *line, uint32_t number)
+{
+    return (int32_t)(atomic_load(&line->done) - number) >= 0;
+}
+
+static void sleep_until(struct script_line *line, uint32_t number)
+{
+    uint32_t done = atomic_load(&line->done);
+    struct timespec ts = {LOOK_MS / 1000, LOOK_MS % 1000 * 1000000};
+    if ((int32_t)(done - number) < 0)
+        syscall(SYS_futex, &line->done, FUTEX_WAIT, done, &ts, NULL, 0);
+}
+
+static bool sleep_long(struct script_line *me, struct script_line *line, uint32_t number)
+{
+    struct hope hope = {UINT32_MAX, 0, 0};
+    uint32_t name = number_of(line);
+    uint64_t look_ns = clock_now() + LOOK_MS * 1000000u;
+    atomic_store(&me->waits_for, number);
+    atomic_store(&me->waits_line, name);
+    atomic_fetch_add(&line->waiting, 1);
+    while (script_plays() && !has_come(line, number)) {
+        sleep_until(line, number);
+        if (clock_now() < look_ns)
+            continue;
+        look(me, name, number, &hope);
+        look_ns = clock_now() + LOOK_MS * 1000000u;
+    }
+    atomic_fetch_sub(&line->waiting, 1);
+    atomic_store(&me->waits_line, 0);
+    return script_plays();
+}
+
+bool turn_wait(struct script_line *me, uint32_t line, uint32_t number)
+{
+    struct script_line *l = script_line(line);
+    for (int i = 0; i < SPINS; i++) {
+        if (LIKELY(has_come(l, number)))
+            return true;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    int saved = errno;
+    bool come = sleep_long(me, l, number);
+    errno = saved;
+    return come;
+}

@@ -1,0 +1,14 @@
+/* Of which category functions of a program are, by their names (scopes in a description). */
+#ifndef CONFIG_SCOPED_H
+#define CONFIG_SCOPED_H
+
+#include "config/reader.h"
+#include "config/target.h"
+
+#include <libconfig.h>
+
+/* What a part of a description says of them: of one pattern the later part, and of several that fit a name the first. */
+void scoped_take(struct reader *reader, const config_setting_t *root, struct target *target);
+void scoped_free(struct target *target);
+
+#endif

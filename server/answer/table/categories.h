@@ -1,0 +1,40 @@
+/* Of which category things are that threads did (config/target.h), and how much of the time of a step others ran, too.
+ *
+ * A wait is of that of its event or of what it was for, as the description says.  A function may be of one by its name:
+ * names are known to who asks, who says so in the option "category", "PROCESS:ADDRESS=WORD,...".  What libpoet wraps is
+ * extra.  What is called in it is of the same category.  The rest is parallel while more than one thread ran, else local. */
+#ifndef SERVER_ANSWER_TABLE_CATEGORIES_H
+#define SERVER_ANSWER_TABLE_CATEGORIES_H
+
+#include "config/target.h"
+#include "server/answer/table/table.h"
+#include "server/measure/levels.h"
+
+/* Zero-initialised: of nothing. */
+struct categories {
+    const struct table_view *view;
+    struct map said; /* places -> category */
+    bool any; /* something is said */
+    struct levels levels;
+    bool levelled;
+    struct category_split { /* by step - 1: what it took alone, and beside others */
+        int64_t local_ns, parallel_ns;
+    } *splits;
+    uint32_t split_count, thread;
+    size_t item, near;
+};
+
+/* False, with a problem that the caller frees: the option is wrong. */
+bool categories_begin(struct categories *categories, const struct table_view *view, char **problem);
+/* Goes on, about `budget` intervals, to tell for how long others ran beside each step; true when that is done. */
+bool categories_split(struct categories *categories, uint64_t *budget);
+/* Of a function, or what is called at a place; 0: of none. */
+uint8_t categories_place(const struct categories *categories, struct table_place place);
+/* Of a step, by its code, or of those that charges know beside (server/causes/pairs.h); 0: of none. */
+uint8_t categories_step(const struct categories *categories, uint32_t step);
+uint8_t categories_wait(const struct categories *categories, const struct wait *wait);
+/* The word in a cell; null of none. */
+struct table_cell categories_cell(unsigned category);
+void categories_free(struct categories *categories); /* empties it */
+
+#endif

@@ -1,0 +1,95 @@
+#include "server/measure/levels.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+static void add(struct levels *l, int64_t at_ns, int by)
+{
+    l->items = grow(l->items, &l->room, l->count + 1, sizeof *l->items);
+    l->items[l->count++] = (struct level){.at_ns = at_ns, .running = by};
+}
+
+/* Each stretch of a thread without a wait, as two changes. */
+static void add_thread(struct levels *l, const struct course_of *course)
+{
+    for (size_t i = 0, end; i < course->count; i = end) {
+        end = i + 1;
+        if (course->items[i].is != INTERVAL_RUNS)
+            continue;
+        while (end < course->count && course->items[end].is == INTERVAL_RUNS)
+            end++;
+        if (course->items[end - 1].to_ns > interval_begin(course, i)) {
+            add(l, interval_begin(course, i), 1);
+            add(l, course->items[end - 1].to_ns, -1);
+        }
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct level *x = a, *y = b;
+    return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+/* What changes at one time is one change. */
+static void add_up(struct levels *l)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        struct level *last = count ? &l->items[count - 1] : NULL, next = l->items[i];
+        if (last && last->at_ns == next.at_ns) {
+            last->running += next.running;
+            continue;
+        }
+        next.running += last ? last->running : 0;
+        next.above_ns =
+            last ? last->above_ns + (last->running > 1 ? next.at_ns - last->at_ns : 0) : 0;
+        l->items[count++] = next;
+    }
+    l->count = count;
+}
+
+void levels_make(struct levels *levels, const struct intervals *all)
+{
+    levels->count = 0;
+    for (uint32_t i = 0; i < all->thread_count; i++)
+        add_thread(levels, &all->threads[i]);
+    if (levels->count)
+        qsort(levels->items, levels->count, sizeof *levels->items, by_time);
+    add_up(levels);
+}
+
+/* Until a time, more than one had run for so long. */
+static int64_t until(const struct levels *l, int64_t at_ns, size_t *near)
+{
+    size_t low = 0, high = l->count;
+    if (*near < l->count && l->items[*near].at_ns <= at_ns)
+        low = *near;
+    for (size_t step = 1; low + step < high; step *= 2) /* it mostly is not far */
+        if (l->items[low + step].at_ns > at_ns)
+            high = low + step;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (l->items[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return 0;
+    const struct level *level = &l->items[ *near = low - 1];
+    return level->above_ns + (level->running > 1 ? at_ns - level->at_ns : 0);
+}
+
+int64_t levels_above(const struct levels *levels, int64_t from_ns, int64_t to_ns, size_t *near)
+{
+    int64_t before = until(levels, from_ns, near);
+    return until(levels, to_ns, near) - before;
+}
+
+void levels_free(struct levels *levels)
+{
+    free(levels->items);
+    *levels = (struct levels){0};
+}

@@ -1,0 +1,82 @@
+#!/bin/bash
+# Which functions are measured: poetcc -only when compiling, POET_CALLS_IGNORE and POET_CALLS_ONLY when starting.
+. "$(dirname "$0")/lib.sh"
+measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; }
+paths() { awk '$2 ~ /^\/./ { print $2 ":" $3 }' out | xargs; }
+
+cat >calls.cc <<'C'
+#include <csetjmp>
+volatile long sink;
+#define NI __attribute__((noinline))
+static jmp_buf back;
+namespace ns {
+NI void leaf() { sink++; }
+struct A {
+    NI A() { leaf(); }
+    NI void work(int n) { leaf(); if (n) work(n - 1); }
+};
+}
+static NI void inner() { ns::leaf(); }
+NI void mid() { inner(); inner(); }
+NI void recur(int n) { mid(); if (n) recur(n - 1); mid(); }
+NI void jump() { mid(); longjmp(back, 1); }
+int main()
+{
+    ns::A a;
+    a.work(2);
+    recur(3);
+    if (!setjmp(back)) jump();
+    mid();
+    return 0;
+}
+C
+poetcc++ -profile -g -O1 -no-pie calls.cc -o calls
+export POET_METERS=calls=real
+POET_CALLS_IGNORE='recur, jump,ns::A::A' measured ./calls
+is 'what is ignored is not there, nor what it calls' "$(paths)" \
+    '/main:1 /main/ns::A::work:1 /main/ns::A::work/ns::leaf:3 /main/ns::A::work/ns::A::work*:2 /main/mid:1 /main/mid/inner:2 /main/mid/inner/ns::leaf:2'
+is 'all ends are those of calls' "$(awk '$2 == "numbers" { print $5 + 0 }' out)" 0
+is 'the time of an ignored call is its caller'\''s' \
+    "$(awk '$2 == "/main" { total = $6; own = $7 + $8 } $2 ~ /^\/main\/[^\/]*$/ { below += $6 } END { print (own + below <= total + 1 && own + below + 1 >= total) }' out)" 1
+POET_CALLS_ONLY='ns::A::*,inner' measured ./calls
+is 'of the only ones those that others called, too' "$(paths)" '/ns::A::A:1 /ns::A::work:1 /ns::A::work/ns::A::work*:2 /inner:20'
+is 'what measuring a call takes is measured, too' "$(awk '$2 == "rates" { print ($3 > 0) }' out)" 1
+POET_CALLS_ONLY='m?in,ns::leaf' POET_CALLS_IGNORE='_ZN2ns1A*' measured ./calls
+is 'both, and names of symbols' "$(paths)" '/main:1 /main/ns::leaf:20'
+POET_METERS=calls=counts POET_CALLS_IGNORE=mid measured ./calls
+is 'counts likewise' "$(paths | tr ' ' '\n' | grep -c mid)" 0
+printf '# what was suggested\ninner # often\nsrc/x.c\n' >list
+POET_CALLS_IGNORE=@list,@gone measured ./calls
+is 'a list is read' "$(paths | tr ' ' '\n' | grep -c inner)" 0
+is 'what is wrong with it is said, once' "$(grep -c POET_CALLS_IGNORE program.err)" 2
+like 'with its line' "$(cat program.err)" 'POET_CALLS_IGNORE: list:3: src/x.c: a file, '
+like 'and why a file cannot be read' "$(cat program.err)" '@gone: No such file'
+like 'poet record does not start the program then' "$(POET_CALLS_ONLY=@list poet record -- ./calls 2>&1; echo "=$?")" \
+    'poet record: POET_CALLS_ONLY: list:3: src/x.c: a file, '
+
+# ---- when compiling ----
+mkdir -p src inc
+cat >src/a.c <<'C'
+#include "h.h"
+__attribute__((noinline)) void a(void) { h(); }
+int main(void) { a(); b(); return 0; }
+C
+printf 'void b(void);\n__attribute__((noinline)) static void h(void) { b(); }\n' >inc/h.h
+printf 'volatile int s;\nvoid b(void) { s++; }\n' >b.c
+only() { poetcc -profile "-only=$1" -Iinc -O1 -no-pie src/a.c b.c -o "$work/only" && measured ./only && paths; }
+is '-only measures functions of files' "$(only src/)" '/main:1 /main/a:1'
+is 'also of headers alone' "$(only h.h)" '/h:1'
+is 'and of several' "$(only b.c,inc/)" '/h:1 /h/b:1 /b:1'
+poetcc -profile -only=src/ -MD -MF deps -Iinc -c src/a.c -o a.o
+check 'the files that make wants are written as ever' grep -q '^a.o: src/a.c' deps
+is 'what the list leaves out is left out of those' \
+    "$(poetcc -profile -only=src/ -ignore=main -Iinc -O1 -no-pie src/a.c b.c -o only && measured ./only && paths)" '/a:1'
+wrong() { poetcc -profile "$@" -c b.c 2>&1; echo "=$?"; }
+rm -f b.o
+like 'functions are chosen later' "$(wrong -only=main)" 'POET_CALLS_ONLY=main'
+like 'patterns are refused' "$(wrong '-only=s*/')" 's\*/: a part of a name is enough'
+printf 'good\nbad name\n' >names
+like 'with the line of a list' "$(wrong -ignore=@names)" 'names:2: bad name'
+like 'and an empty list' "$(wrong -only=)" 'missing'
+check 'nothing was compiled then' test ! -e b.o
+done_testing

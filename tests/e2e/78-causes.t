@@ -1,0 +1,215 @@
+#!/bin/bash
+# Causes of waits told by functions, of real programs: imbalance and serial parts, chains of waits, categories.
+# Programs work by sleeping, and stamp what they did themselves: figures are compared with that.
+. "$(dirname "$0")/lib.sh"
+
+# rows row|total FIELD...: of each line of JSON that is one
+rows() { perl -MJSON::PP -e '
+    my ($want, @fields) = @ARGV;
+    while (<STDIN>) {
+        my $o = decode_json($_);
+        my $r = $o->{$want} or next;
+        print join("\t", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
+    }' "$@"; }
+
+cat >work.h <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#define NI __attribute__((noinline))
+#define NOT __attribute__((noinline, no_instrument_function))
+static NOT long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static NOT void work(int ms)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L}, NULL);
+}
+/* Says how long the caller was in it. */
+static NOT void waited(const char *name, long long since) { printf("%s\t%lld\n", name, now() - since); }
+C
+cat >barrier.c <<'C'
+#include "work.h"
+pthread_barrier_t all;
+NI void f(int ms) { work(ms); }
+static void *body(void *p)
+{
+    int n = *(int *)p;
+    for (int i = 0; i < 3; i++) {
+        f(10 * n);
+        long long since = now();
+        pthread_barrier_wait(&all);
+        waited(n == 4 ? "last" : "waits", since);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[4];
+    int n[4] = {1, 2, 3, 4};
+    pthread_barrier_init(&all, 0, 4);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, body, &n[i]);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+cat >condition.c <<'C'
+#include "work.h"
+pthread_barrier_t both;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+int ready;
+NI void io_extra(int ms) { work(ms); }
+NI void common(int ms) { work(ms); }
+NI void held(int ms) { work(ms); }
+/* The same function in another place. */
+NI void elsewhere(int ms) { common(ms); }
+static void *fast(void *p)
+{
+    pthread_barrier_wait(&both);
+    common(20);
+    long long since = now();
+    pthread_barrier_wait(&both);
+    waited("barrier", since);
+    common(10);
+    pthread_mutex_lock(&m);
+    since = now();
+    while (!ready) pthread_cond_wait(&c, &m);
+    waited("condition", since);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+static void *slow(void *p)
+{
+    pthread_barrier_wait(&both);
+    elsewhere(30);
+    io_extra(40);
+    pthread_barrier_wait(&both);
+    common(10);
+    io_extra(25);
+    pthread_mutex_lock(&m);
+    ready = 1;
+    pthread_cond_signal(&c);
+    held(5);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&a, 0, fast, 0);
+    pthread_create(&b, 0, slow, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+C
+cat >cascade.c <<'C'
+#include "work.h"
+pthread_barrier_t both;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+NI void f(int ms) { work(ms); }
+NI void slow(int ms) { work(ms); }
+static void *q(void *p)
+{
+    pthread_barrier_wait(&both);
+    f(10);
+    long long since = now();
+    pthread_mutex_lock(&m);
+    waited("lock", since);
+    pthread_mutex_unlock(&m);
+    f(10);
+    return p;
+}
+static void *r(void *p)
+{
+    pthread_mutex_lock(&m);
+    pthread_barrier_wait(&both);
+    slow(40);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&b, 0, r, 0);
+    pthread_create(&a, 0, q, 0);
+    long long since = now();
+    pthread_join(a, 0);
+    waited("join", since);
+    pthread_join(b, 0);
+    return 0;
+}
+C
+for p in barrier condition cascade; do
+    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    poet record -o $p.poet ./$p >$p.out 2>/dev/null
+done
+
+# each FILE TYPE: waits by a type, what they took and how much of that is of each kind
+each() { poet waits "$1" --by wait --json | rows row waited_ns type li_ns ip_ns cc_ns | awk -F'\t' -v t="$2" '$2 == t'; }
+stamps() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
+total() { awk -F'\t' '{ s += $1 } END { printf "%.0f\n", s }'; }
+atmost() { [ "$1" -le "$2" ] || echo "$1 > $2"; }
+
+# Threads begin late on a busy machine, so of the first round nothing is said but that it is within its stamps.
+each barrier.poet arrive | sort -rn >got
+is "nine waits at a barrier, and none of those that came last is longer" "$(awk -F'\t' '$1 > 5e6' got | wc -l)" 9
+is "no longer than the program's own stamps" "$(atmost "$(total <got)" "$(awk -F'\t' '{ print $2 }' barrier.out | total)")" ""
+is "those who came last did the same for longer: nine tenths and more" \
+    "$(awk -F'\t' '$1 > 5e6 { w += $1; li += $3 } END { print (li > .9 * w) }' got)" 1
+is "that is the function of the last, in one thread" \
+    "$(poet waits barrier.poet --by place --json | rows row type step thread charge_ns waited_ns |
+        awk -F'\t' '$1 == "arrive" { on = 1; next } $5 != "-" { on = 0 } on { print $2; exit }' | sed 's/ .*//')" f
+
+each condition.poet arrive | sort -rn | head -1 >got
+is "at the barrier what only the other did is serial, four fifths, and the rest imbalance" \
+    "$(awk -F'\t' '{ print ($4 > .7 * $1 && $4 < .9 * $1), ($3 > .1 * $1 && $3 < .3 * $1), ($5 < .1 * $1) }' got)" "1 1 1"
+is "within the stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition barrier)")" ""
+each condition.poet wait | sort -rn | head -1 >got
+is "the wait for a condition is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition condition)")" ""
+charges() { poet waits "$1" --by wait --tree --json | rows row waited_ns type step charge_ns direct |
+    awk -F'\t' -v t="$2" '$1 != "-" { on = $2 == t && $1 > 5e6; next } on { sub(/ .*/, "", $3); ns[$3 "\t" $5] += $4; all += $4 }
+        END { for (s in ns) printf "%s\t%d\n", s, 100 * ns[s] / all + .5 }' | sort; }
+charges condition.poet wait >got
+is "and to what the other did alone, and then held: most to the first" \
+    "$(awk -F'\t' '$1 == "io_extra" { print ($3 > 50) } $1 == "held" { print ($3 > 4 && $3 < 50) }' got | sort | tr '\n' ' ')" "1 1 "
+
+each cascade.poet join | sort -rn | head -1 >got
+is "a join is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps cascade join)")" ""
+charges cascade.poet join >got
+is "who was waited for did 20 himself; 30 more by another's lock are propagated" \
+    "$(awk -F'\t' '$1 == "f" && $2 == "direct" { print "f", ($3 > 10 && $3 < 60) }
+        $1 == "slow" && $2 == "propagated" { print "slow", ($3 > 35) }' got | tr '\n' ' ')" "f 1 slow 1 "
+
+# ---- categories ----
+by() { poet "$1" condition.poet --by category --json | rows row "$3" "$2" | awk -F'\t' '$1 != "-"'; }
+is "waits by category" "$(by waits waited_ns category | awk -F'\t' '$2 > 5e6 { print $1 }' | sort | tr '\n' ' ')" "barrier condition join "
+is "they are all that was waited" "$(by waits waited_ns category | awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }')" \
+    "$(poet waits condition.poet --json | rows total waited_ns)"
+by path path_ns category >got
+is "the path by category is as long as it is" "$(awk -F'\t' '{ s += $2 } END { printf "%.0f\n", s }' got)" \
+    "$(poet path condition.poet --json | rows total length_ns)"
+is "most of it ran alone, some beside others" "$(awk -F'\t' '$1 == "local" { l = $2 } $1 == "parallel" { p = $2 }
+    END { print (l > 60e6), (p > 20e6) }' got)" "1 1"
+mkdir -p home/poet
+cat >home/poet/pthread.conf <<'C'
+include = "pthread";
+scopes = ( { match = "io_*"; category = "system"; } );
+C
+export XDG_CONFIG_HOME=$PWD/home
+is "a function's category is of its name" "$(by path path_ns category | awk -F'\t' '$1 == "system" { print ($2 > 60e6) }')" 1
+each condition.poet arrive | sort -rn | head -1 >got
+is "what calls the system is contention" "$(awk -F'\t' '{ print ($5 > .7 * $1), ($4 < .1 * $1) }' got)" "1 1"
+cat >home/poet/pthread.conf <<'C'
+include = "pthread";
+scopes = ( { match = "io_*"; category = "sytem"; } );
+C
+like "a word that is none" "$(poet waits condition.poet 2>&1 >/dev/null)" 'no value of "category": did you mean "system"'
+done_testing

@@ -1,0 +1,262 @@
+#!/bin/bash
+# What Poet measures is what other tools say of the same program: gprof, callgrind, uftrace, heaptrack, massif, time, perf sched, the kernel.
+. "$(dirname "$0")/lib.sh"
+oracle() { python3 "$root/tests/e2e/oracles.py" "$@"; }
+have() { command -v "$1" >/dev/null || { skip "$1: not installed ($2)"; return 1; }; } # have COMMAND PACKAGE
+own() { grep -E "^(ARC|OF)( ($1)){$2} "; } # own FUNCTIONS HOW-MANY: only of the program itself
+here() { POET_OUTPUT=$1 POET_QUIET=1 "${@:2}"; } # here TRACE PROGRAM...
+
+# ---- how often, and by whom ----
+cat >stairs.c <<'C'
+#define CALLED __attribute__((noinline)) void
+volatile long sink;
+CALLED fifth(void) { sink++; }
+CALLED fourth(void) { sink++; }
+CALLED third(void) { for (int i = 0; i < 10; i++) fifth(); }
+CALLED second(void) { for (int i = 0; i < 10; i++) fourth(); }
+CALLED first(void) { for (int i = 0; i < 10; i++) third(); }
+int main(void) { for (int i = 0; i < 10; i++) { first(); second(); } return 0; }
+C
+cat >circles.c <<'C'
+#define CALLED __attribute__((noinline))
+volatile long sink;
+int odd(int n);
+CALLED void f(void) { sink++; }
+CALLED void g(void) { f(); }
+CALLED void k(void) { f(); f(); f(); }
+CALLED int r(int n) { int x = n ? r(n - 1) : 0; f(); return x + 1; }
+CALLED int even(int n) { int x = n ? odd(n - 1) : 1; sink++; return x; }
+CALLED int odd(int n) { int x = n ? even(n - 1) : 0; sink++; return x; }
+int main(void)
+{
+    for (int i = 0; i < 1000; i++) g();
+    for (int i = 0; i < 100; i++) k();
+    sink += r(10) + r(3) + even(20) + odd(7);
+    return 0;
+}
+C
+cat >threads.c <<'C'
+#include <pthread.h>
+#define CALLED __attribute__((noinline))
+volatile long sink;
+CALLED void f(void) { sink++; }
+CALLED int r(int n) { int x = n ? r(n - 1) : 0; f(); return x + 1; }
+CALLED void *work(void *n) { for (long i = 0; i < (long)n; i++) { f(); r(3); } return n; }
+int main(void) /* one after the other: gprof counts without locks */
+{
+    for (long i = 1; i <= 4; i++) {
+        pthread_t t;
+        pthread_create(&t, 0, work, (void *)(i * 500));
+        pthread_join(t, 0);
+    }
+    return 0;
+}
+C
+for p in stairs circles threads; do
+    poetcc -profile -g -O1 $p.c -o $p-poet
+    cc -g -O1 $p.c -o $p-plain -pthread
+    cc -pg -g -O1 $p.c -o $p-pg -pthread
+    check "$p: it is measured" here $p.poet ./$p-poet
+    poet calls $p.poet --graph --json | oracle poet >$p.arcs
+    poet calls $p.poet --json | oracle poet-sums >$p.sums
+    own=$(cut -d' ' -f2 $p.sums | grep -vE '^(start|create|join)$' | paste -sd'|')
+    own "$own" 2 <$p.arcs >$p.own
+    is "$p: there are arcs" "$([ "$(wc -l <$p.own)" -ge 2 ] && echo yes)" yes
+    if have gprof binutils; then
+        ./$p-pg
+        gprof -b -q ./$p-pg gmon.out | oracle gprof | own "$own" 2 >$p.gprof
+        check "$p: gprof has the same arcs" diff $p.own $p.gprof
+    fi
+    if have callgrind_annotate valgrind; then
+        valgrind -q --tool=callgrind --callgrind-out-file=$p.callgrind ./$p-plain
+        callgrind_annotate --tree=caller --inclusive=yes --threshold=100 $p.callgrind | oracle callgrind | own "$own" 2 >$p.valgrind
+        check "$p: callgrind has the same arcs" diff $p.own $p.valgrind
+        poet calls $p.poet -f callgrind -o $p.ours
+        is "$p: of what Poet wrote callgrind_annotate has the same total" \
+            "$(callgrind_annotate $p.ours | sed -n 's/^ *\([0-9,]*\) .*PROGRAM TOTALS/\1/p' | tr -d ,)" \
+            "$(poet calls $p.poet -f folded | awk '{ sum += $NF } END { print sum }')"
+    fi
+    if have uftrace uftrace; then
+        uftrace record --no-libcall -d $p.uftrace ./$p-pg >/dev/null 2>&1
+        uftrace report -d $p.uftrace 2>/dev/null | oracle uftrace | own "$own" 1 >$p.report
+        own "$own" 1 <$p.sums >$p.of
+        check "$p: uftrace has the same calls" diff $p.of $p.report
+    fi
+    if have go golang-go; then
+        poet calls $p.poet -f pprof -o $p.pb
+        PPROF_TMPDIR=$work go tool pprof -top -nodecount=1000 -nodefraction=0 -unit=ns -sample_index=calls $p.pb 2>/dev/null | oracle pprof | own "$own" 1 >$p.pprof
+        own "$own" 1 <$p.sums >$p.of
+        check "$p: pprof reads as many calls" diff $p.of $p.pprof
+    fi
+done
+
+# ---- programs that nobody compiled for it ----
+cat >maker.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void *wait_for_end(void *p) { while (access("end", F_OK)) usleep(1000); return p; }
+void make_one(void) { pthread_t t; pthread_create(&t, 0, wait_for_end, 0); pthread_join(t, 0); }
+C
+cat >alone.c <<'C'
+#include <pthread.h>
+void make_one(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); make_one(); pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }
+C
+cc -g -shared -fPIC maker.c -o libmaker.so -pthread
+cc -g alone.c -o alone -L. -lmaker -Wl,-rpath,"$work"
+start_server -o made/ -q
+POET_QUIET=1 poet record -m usage,calls ./alone &
+until_true sh -c 'poet usage latest --json | grep -q "\"meter\":\"threads\".*\"max\":2"'
+touch end
+wait $!
+until_true finished latest
+like 'threads that a library makes are missed, and said to be' "$(poet report latest)" 'the system counted 2 threads, of which at most 1 is recorded: .* --libraries'
+poet path latest >path.out
+is 'where no function is measured a step is from site to site' "$(grep -c '(thread)' path.out)" 0
+like 'and stands there with its lines' "$(cat path.out)" 'alone.c:4.* to .*alone.c:4'
+stop_server
+
+# ---- what is in memory ----
+cat >leak.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#define CALLED __attribute__((noinline)) void
+static void *kept[64];
+static int n;
+CALLED a(void) { for (int i = 0; i < 7; i++) kept[n++] = malloc(100); }
+CALLED b(void) { for (int i = 0; i < 5; i++) kept[n++] = malloc(33); }
+CALLED c(void) { for (int i = 0; i < 50; i++) free(malloc(1000)); }
+CALLED d(void)
+{
+    void *p[200];
+    unsigned r = 1;
+    for (int i = 0; i < 200; i++) p[i] = malloc(10000 + (r = r * 1103515245 + 12345) / 65536 % 30000);
+    p[3] = realloc(p[3], 100000);
+    for (int i = 0; i < 200; i++) free(p[i]);
+}
+int main(void) { a(); d(); b(); c(); memset(kept, 0, sizeof kept); return 0; }
+C
+cc -g -O1 -fno-builtin leak.c -o leak
+POET_QUIET=1 poet record -m memory -o leak.poet ./leak
+poet memory leak.poet --json | oracle leaks >leak.of
+is 'blocks that were never freed' "$(paste -sd' ' leak.of)" 'OF a 7 700 OF b 5 165'
+if have heaptrack_print heaptrack; then
+    heaptrack -o heap ./leak >/dev/null 2>&1
+    heaptrack_print -f heap.* -l 1 -p 0 -a 0 -T 0 2>/dev/null | oracle heaptrack >leak.heaptrack
+    check 'heaptrack has the same' diff leak.of leak.heaptrack
+fi
+if have ms_print valgrind; then
+    valgrind -q --tool=massif --heap-admin=0 --peak-inaccuracy=0 --massif-out-file=massif.out ./leak
+    check 'most that there was at once: massif within 1 %' oracle near peak "$(poet memory leak.poet | sed -n 's/.* had \([0-9]*\) bytes at most.*/\1/p')" \
+        "$(sed -n 's/^mem_heap_B=//p' massif.out | sort -n | tail -n 1)" 0.01 0
+fi
+
+# ---- what the operating system says ----
+cat >usage.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static void *work(void *p)
+{
+    memset(malloc(64 << 20), 1, 64 << 20);
+    for (int i = 0; i < 100; i++) nanosleep(&(struct timespec){0, 100000}, NULL);
+    for (volatile long i = 0; i < 100000000; i++)
+        ;
+    return p;
+}
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return 0; }
+C
+poetcc -trace -g -O1 usage.c -o usage
+if have /usr/bin/time time; then
+    start_server -o traces/ -q
+    POET_METERS=usage POET_RUN=used /usr/bin/time -v -o time.out ./usage
+    until_true finished latest
+    poet usage latest --json >usage.json
+    used() { perl -MJSON::PP -ne 'BEGIN { $m = shift @ARGV } my $r = decode_json($_)->{row} or next;
+        print $r->{last} if !$r->{thread} && $r->{meter} eq $m' "$1" usage.json; }
+    timed() { sed -n "s/^\t$1.*: //p" time.out; }
+    # What it took after it had said so, its exit, is not in: a few faults and switches.
+    check 'most memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0
+    check 'page faults' oracle near faults "$(used minor_faults)" "$(timed 'Minor .reclaiming')" 0.01 0
+    check 'switches that it asked for' oracle near switches "$(used voluntary_switches)" "$(timed 'Voluntary context')" 0.01 10
+    check 'processor time' oracle near ns "$(($(used cpu_user) + $(used cpu_system)))" \
+        "$(perl -e 'print 1e9 * ($ARGV[0] + $ARGV[1])' "$(timed 'User time')" "$(timed 'System time')")" 0.01 20000000
+    stop_server
+fi
+
+# ---- who ran, and who had no processor ----
+cat >spin.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+static void *spin(void *name)
+{
+    char path[64];
+    unsigned long long ran, waited;
+    pthread_setname_np(pthread_self(), name);
+    while (cpu_ms() < 300)
+        ;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
+    FILE *f = fopen(path, "r");
+    if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2)
+        printf("%s %llu %llu\n", (char *)name, ran, waited);
+    return name;
+}
+int main(void)
+{
+    pthread_t a, b;
+    cpu_set_t allowed, one;
+    int cpu = 0;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    while (!CPU_ISSET(cpu, &allowed))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_create(&a, 0, spin, "spin-a");
+    pthread_create(&b, 0, spin, "spin-b");
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+C
+poetcc -trace -g -O1 spin.c -o spin
+state() { perl -MJSON::PP -ne 'BEGIN { ($t, $c) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
+    my $n = $r->{thread}; $n = $n->{name} if ref $n; print $r->{$c} if $n eq "T:$t"' "$1" "$2" states.json; }
+here spin.poet ./spin >schedstat
+poet states spin.poet --json >states.json
+while read -r thread ran waited; do
+    check "$thread: it ran as long as its kernel says" oracle near ns "$(state "$thread" running_ns)" "$ran" 0.02 10000000
+    check "$thread: it had no processor for as long" oracle near ns "$(state "$thread" ready_ns)" "$waited" 0.02 20000000
+done <schedstat
+if ! command -v perf >/dev/null; then
+    skip 'perf: not installed (linux-perf)'
+elif ! perf sched record -o perf.data true >/dev/null 2>perf.err; then
+    skip "perf sched record: $(head -n 1 perf.err)"
+else
+    here sched.poet perf sched record -m 8M -o perf.data ./spin >/dev/null 2>perf.err
+    poet states sched.poet --json >states.json
+    perf sched timehist --summary -i perf.data >timehist 2>>perf.err
+    if grep -qi 'lost' perf.err timehist; then
+        skip 'perf sched: it lost records'
+    else
+        for thread in spin-a spin-b; do
+            check "$thread: it ran as long as perf sched says" oracle near ms "$(($(state $thread running_ns) / 1000000))" \
+                "$(awk -v t="^$thread" '$1 ~ t && $2 ~ /^[0-9]+$/ { print $4; exit }' timehist)" 0.03 10
+        done
+    fi
+    rm -f perf.data
+fi
+done_testing

@@ -1,0 +1,272 @@
+#!/bin/bash
+# A program again, in the order of its trace: the new trace is equal, event for event, whoever was first; what differs is
+# named, and never hangs.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+here=$root/tests/e2e
+same() { python3 "$here/same.py" "$1" "$2"; }
+record() { # record FILE PROGRAM...: a program that is compiled for it
+    rm -f "$1"
+    POET_OUTPUT=$1 timeout 60 "${@:2}"
+    until_true finished "$1"
+}
+replay() { # replay FILE NEW...
+    rm -f "$2"
+    timeout 60 poet replay "$1" -o "$2" "${@:3}" 2>said
+    status=$?
+    until_true finished "$2"
+    return $status
+}
+
+# ---- everything there is, and threads that are late by chance ----
+poetcc -trace -g "$here/replay-many.c" -o many
+equal=0
+for i in 1 2 3; do
+    record many.poet ./many >first
+    for j in 1 2; do
+        replay many.poet again.poet >second
+        cmp -s first second && same many.poet again.poet >result && equal=$((equal + 1)) || cat said result
+    done
+done
+is "it does the same again, six times of six" "$equal" 6
+like "and says so" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+is "a trace of it is one as any other: sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+
+# ---- the program, and where it goes ----
+rm -f many.again.poet
+poet replay -q many.poet >second 2>said
+is "the program and its trace have their names from the trace" "$? $(cmp first second) $(cat said)" "0  "
+until_true finished many.again.poet
+like "the help is there" "$(poet replay --help)" 'TRACE'
+is "without a trace it is wrong usage" "$(poet replay 2>/dev/null; echo $?)" 2
+is "a trace that is not there is an error" "$(poet replay nix.poet 2>/dev/null; echo $?)" 1
+is "a program that is not there has a status of its own" "$(poet replay many.poet -o x.poet ./nix 2>/dev/null; echo $?)" 127
+is "a program of a script that is none runs freely, and says so" \
+    "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_REPLAY=first ./many 2>&1 >/dev/null | grep -c 'POET_REPLAY: first: no script: the program runs freely')" 1
+
+# ---- a deadlock comes again ----
+cat >dead.c <<'C'
+#include <pthread.h>
+#include <sys/random.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void late(void) { unsigned char x = 0; if (getrandom(&x, 1, 0) == 1) usleep(x); }
+static void *work(void *p)
+{
+    pthread_mutex_t *first = p ? &a : &b, *second = p ? &b : &a;
+    for (;;) {
+        late(), pthread_mutex_lock(first), late(), pthread_mutex_lock(second);
+        pthread_mutex_unlock(second), pthread_mutex_unlock(first);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, work, &a);
+    return work(0) != 0;
+}
+C
+poetcc -trace -g dead.c -o dead
+blocks() { poet blocked "$1" 2>/dev/null | grep -q "a deadlock"; }
+rm -f dead.poet again.poet
+POET_OUTPUT=dead.poet ./dead & program=$!
+until_true blocks dead.poet
+kill -9 $program
+wait $program 2>/dev/null
+until_true finished dead.poet
+poet replay dead.poet -o again.poet 2>said & replayed=$!
+until_true blocks again.poet
+check "a deadlock comes again" blocks again.poet
+kill $replayed
+wait $replayed
+like "and what was before it was the same" "$(cat said)" 'the same: .*; the program was ended by signal 15'
+until_true finished again.poet
+is "event for event" "$(same dead.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+
+# ---- a signal that was lost is lost again ----
+cat >lost.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *p)
+{
+    usleep(20000);
+    pthread_mutex_lock(&m);
+    pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, waiter, 0);
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return pthread_join(t, 0);
+}
+C
+poetcc -trace -g lost.c -o lost
+hangs() { poet blocked "$1" 2>/dev/null | grep -q "nobody is left who could wake who waits for Q:c"; }
+rm -f lost.poet again.poet
+POET_OUTPUT=lost.poet ./lost & program=$!
+until_true hangs lost.poet
+kill -9 $program
+wait $program 2>/dev/null
+until_true finished lost.poet
+poet replay -q lost.poet -o again.poet 2>said & replayed=$!
+until_true hangs again.poet
+check "a program that nobody wakes hangs again" hangs again.poet
+kill $replayed
+wait $replayed
+
+# ---- odd calls, processes, errors: what the program sees is the same ----
+poetcc -trace -g -O1 "$here/odd.c" -o odd
+rm -f odd.poet again.poet
+POET_OUTPUT=odd.poet ./odd >first 2>first.err
+status=$?
+until_true finished odd.poet
+poet replay odd.poet -o again.poet >second 2>said
+is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
+like "in all processes" "$(cat said)" '^poet replay: the same: [0-9]* events'
+
+# ---- processes at a mutex that they share: what they write says who was when there ----
+cat >share.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct shared {
+    pthread_mutex_t m;
+    int n, who[99];
+} *s;
+static void work(int me)
+{
+    for (int i = 0; i < 30; i++) {
+        unsigned char x = 0;
+        if (getrandom(&x, 1, 0) == 1)
+            usleep(x);
+        pthread_mutex_lock(&s->m);
+        s->who[s->n++] = me;
+        pthread_mutex_unlock(&s->m);
+    }
+}
+int main(void)
+{
+    pthread_mutexattr_t a;
+    s = mmap(0, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&s->m, &a);
+    for (int k = 1; k < 3; k++)
+        if (fork() == 0) {
+            work(k);
+            _exit(0);
+        }
+    work(0);
+    while (wait(0) > 0)
+        ;
+    for (int i = 0; i < s->n; i++)
+        printf("%d", s->who[i]);
+    return 0;
+}
+C
+poetcc -trace -g share.c -o share
+record share.poet ./share >first
+replay share.poet again.poet >second
+is "processes come to what they share as they came" "$? $(cmp first second)" "0 "
+
+# ---- what no lock orders ----
+cat >racy.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/random.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int n;
+static void *work(void *p)
+{
+    for (int i = 0; i < 60; i++) {
+        unsigned char x = 0;
+        if (getrandom(&x, 1, 0) == 1)
+            usleep(x);
+        pthread_mutex_t *m = atomic_fetch_add(&n, 1) % 3 ? &a : &b;
+        pthread_mutex_lock(m);
+        pthread_mutex_unlock(m);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g racy.c -o racy
+record racy.poet ./racy
+replay racy.poet again.poet
+is "a racy program has another status" "$?" 1
+like "what differs first is named" "$(cat said)" 'differs: T:work.* did .* of .*, where it did .* of M:. \([0-9:]*, racy\.c:[0-9]*\); [0-9]* of [0-9]* events were repeated'
+is "and it ran to its end" "$(poet stat --json again.poet | grep -c '"finished":true')" 1
+replay racy.poet again.poet --strict
+like "or is ended there" "$(cat said)" 'differs: .*; the program was ended by signal 15'
+
+# ---- what waits for what cannot come ----
+cat >flag.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int flag;
+static int other;
+static void *work(void *p)
+{
+    if (!!p == other) {
+        while (!atomic_load(&flag))
+            ;
+        pthread_mutex_lock(&a);
+    } else {
+        pthread_mutex_lock(&a);
+        atomic_store(&flag, 1);
+    }
+    pthread_mutex_unlock(&a);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t, u;
+    other = argc > 1 && atoi(argv[1]);
+    pthread_create(&t, 0, work, 0);
+    pthread_create(&u, 0, work, &u);
+    pthread_join(t, 0);
+    pthread_join(u, 0);
+    return 0;
+}
+C
+poetcc -trace -g flag.c -o flag
+record flag.poet ./flag 0
+replay flag.poet again.poet ./flag 1
+is "who waits for one that waits for him in another way goes on" "$?" 1
+like "and that is said" "$(cat said)" 'differs: T:work.* waits until M:a comes to .* is to do that and does not come to it'
+
+# ---- programs of others ----
+head -c 2000000 /dev/urandom | base64 >data
+for words in "sort --parallel=4 -S 1M data" "pigz -p 4 -c data" "xz -T4 -0 --block-size=300000 -c data"; do
+    set -- $words
+    command -v "$1" >/dev/null || { skip "there is no $1"; continue; }
+    rm -f other.poet again.poet
+    poet record --libraries -o other.poet -- $words >first
+    until_true finished other.poet
+    poet replay other.poet -o again.poet >second 2>said
+    is "$1: the same, twice" "$? $(cmp first second)" "0 "
+    until_true finished again.poet
+done
+done_testing

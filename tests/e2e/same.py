@@ -1,0 +1,77 @@
+"""same.py A.poet B.poet: whether two runs did the same, line for line and event for event: which line is which is found by who
+made it, or used it first.  Prints the first difference, and how many events are equal."""
+import json
+import subprocess
+import sys
+
+
+class Run:
+    def __init__(self, path):
+        self.of, self.events = {}, {}
+        out = subprocess.run(["poet", "dump", "--json", path], capture_output=True, text=True, check=True).stdout
+        for fact in map(json.loads, out.splitlines()):
+            if "event" not in fact or fact["event"].startswith("h"):
+                continue
+            line, number = map(int, fact["event"].split(":"))
+            fact["line"], fact["number"] = line, number
+            self.events[line, number] = fact
+            self.of.setdefault(fact["thread"], []).append(fact)
+        self.main = next(e["thread"] for e in self.events.values() if e["type"] == "start")
+
+
+def sorted_pairs(events):
+    """The two sides of a pair are one point, and come in any order."""
+    result = []
+    for e in events:
+        if result and e["relation"] == "sync" and result[-1]["partner"] == e["event"]:
+            pair = sorted([result.pop(), e], key=lambda x: x["type"])
+            result += pair
+        else:
+            result.append(e)
+    return result
+
+
+class Same:
+    def __init__(self, a, b):
+        self.a, self.b, self.as_b, self.as_a, self.count = a, b, {None: None}, {None: None}, 0
+
+    def line(self, x, y):
+        if x not in self.as_b and y not in self.as_a:
+            self.as_b[x], self.as_a[y] = y, x
+        return self.as_b.get(x) == y
+
+    def refs(self, refs):
+        known = [tuple(map(int, r.split(":"))) for r in refs if not r.startswith("h")]
+        return sorted((self.as_b.get(line, -line), number) for line, number in known)
+
+    def compare(self):
+        todo = [(self.a.main, self.b.main)]
+        self.line(*todo[0])
+        pairs, seen = [], set()
+        while todo:
+            x, y = todo.pop()
+            first, second = sorted_pairs(self.a.of.get(x, [])), sorted_pairs(self.b.of.get(y, []))
+            for e, f in zip(first, second):
+                if (e["type"], e["number"], e["relation"], e["doubt"]) != (f["type"], f["number"], f["relation"], f["doubt"]):
+                    return f"{e['event']} {e['type']} ({e['relation']}), but {f['event']} {f['type']} ({f['relation']})"
+                if not self.line(e["line"], f["line"]) or not self.line(e["about"], f["about"]):
+                    return f"{e['event']} {e['type']} about {e['about']}, but {f['event']} about {f['about']}: another line"
+                if e["type"] == "create" and e["line"] not in seen:
+                    seen.add(e["line"])
+                    todo.append((e["line"], f["line"]))
+                pairs.append((e, f))
+            if len(first) != len(second):
+                return f"thread {x}: {len(first)} events, but {len(second)}"
+        for e, f in pairs:
+            if self.refs(e["order_after"]) != sorted(tuple(map(int, r.split(":"))) for r in f["order_after"] if r[0] != "h"):
+                return f"{e['event']} {e['type']} after {e['order_after']}, but {f['event']} after {f['order_after']}"
+        self.count = len(pairs)
+        if self.count != len(self.a.events) or self.count != len(self.b.events):
+            return f"{self.count} of {len(self.a.events)} and {len(self.b.events)} events were found"
+        return None
+
+
+same = Same(Run(sys.argv[1]), Run(sys.argv[2]))
+difference = same.compare()
+print(difference or f"the same: {same.count} events")
+sys.exit(difference is not None)

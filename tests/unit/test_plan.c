@@ -1,0 +1,173 @@
+/* Scripts made of events: each thread's in its order, tickets that agree with all that is known, and what cannot be
+ * repeated is refused. */
+#include "clients/plan/plan.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAKE = 1, TAKE, CALL };
+
+static struct ref none;
+
+static void put(struct plan *plan, struct ref at, uint32_t type, uint32_t thread, uint32_t about,
+                int64_t time_ns, struct ref after)
+{
+    struct shown_event e = {.at = at,
+                            .type = type,
+                            .thread = thread,
+                            .about = about,
+                            .time_ns = time_ns,
+                            .after = after.line ? &after : NULL,
+                            .after_count = after.line != 0};
+    plan_event(plan, &e);
+}
+
+static struct script_head *script_of(struct plan *plan)
+{
+    const char *why;
+    size_t bytes;
+    plan_type(plan, MAKE, "make");
+    plan_type(plan, TAKE, "take");
+    plan_type(plan, CALL, "call");
+    struct script_head *s = plan_script(plan, &bytes, &why);
+    assert_non_null(s);
+    assert_int_equal(s->bytes, bytes);
+    return s;
+}
+
+static const struct script_line *line_of(const struct script_head *s, uint32_t line)
+{
+    return (const struct script_line *)(const void *)((const char *)s + s->lines_at) + line;
+}
+
+static const struct script_event *events_of(const struct script_head *s, uint32_t thread)
+{
+    const struct script_event *all = (const void *)((const char *)s + s->events_at);
+    return all + line_of(s, thread)->first;
+}
+
+static void each_thread_has_its_own(void **context)
+{
+    (void)context;
+    struct plan *plan = plan_new();
+    put(plan, (struct ref){1, 1}, MAKE, 1, 0, 10, none);
+    put(plan, (struct ref){2, 1}, MAKE, 1, 0, 20, none);
+    put(plan, (struct ref){2, 2}, TAKE, 2, 3, 3000030, none);
+    put(plan, (struct ref){1, 2}, TAKE, 1, 2, 40, (struct ref){2, 2});
+    struct script_head *s = script_of(plan);
+    assert_int_equal(s->main, 1);
+    assert_int_equal(line_of(s, 1)->count, 3);
+    assert_int_equal(line_of(s, 2)->count, 1);
+    const struct script_event *mine = events_of(s, 1), *other = events_of(s, 2);
+    assert_int_equal(mine[1].line, 2);
+    assert_int_equal(mine[1].number, 1);
+    assert_int_equal(mine[2].after_line, 2);
+    assert_int_equal(mine[2].after_number, 2);
+    assert_int_equal(other[0].number, 2);
+    assert_int_equal(line_of(s, 2)->last, 2);
+    assert_string_equal((const char *)s + s->types_at + other[0].type * SCRIPT_NAME_BYTES, "take");
+    struct shown_event e;
+    assert_true(plan_act(plan, 2, 0, &e));
+    assert_int_equal(e.at.number, 2);
+    assert_false(plan_act(plan, 2, 1, &e));
+    free(s);
+    plan_free(plan);
+}
+
+/* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after 1's. */
+static void tickets_agree_with_the_order(void **context)
+{
+    (void)context;
+    struct plan *plan = plan_new();
+    put(plan, (struct ref){1, 1}, CALL, 1, 9, 50, none);
+    put(plan, (struct ref){2, 1}, CALL, 2, 9, 20, (struct ref){1, 1});
+    put(plan, (struct ref){3, 1}, CALL, 3, 9, 30, none);
+    put(plan, (struct ref){3, 2}, CALL, 3, 1, 60, none);
+    struct script_head *s = script_of(plan);
+    assert_int_equal(events_of(s, 3)[0].ticket, 1);
+    assert_int_equal(events_of(s, 1)[0].ticket, 2);
+    assert_int_equal(events_of(s, 2)[0].ticket, 3);
+    assert_int_equal(events_of(s, 3)[1].ticket, 0);
+    assert_int_equal(line_of(s, 9)->last, 3);
+    free(s);
+    plan_free(plan);
+}
+
+/* A random run of some threads at some locks, told in any order that keeps those of threads and lines: the tickets are
+ * those of the times, which the order agrees with. */
+#define THREADS 5u
+#define EVENTS 400u
+
+static void tickets_are_those_of_the_times(void **context)
+{
+    (void)context;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        struct plan *plan = plan_new();
+        uint32_t number[THREADS + 1] = {0};
+        struct {
+            uint32_t thread, number, about;
+            bool told;
+        } all[EVENTS];
+        srand(seed);
+        for (unsigned i = 0; i < EVENTS; i++) {
+            all[i].thread = 1 + (unsigned)rand() % THREADS;
+            all[i].number = ++number[all[i].thread];
+            all[i].about = 10 + (unsigned)rand() % 3;
+            all[i].told = false;
+        }
+        uint32_t told[THREADS + 1] = {0};
+        for (unsigned left = EVENTS; left;) {
+            unsigned i = (unsigned)rand() % EVENTS;
+            if (all[i].told || told[all[i].thread] + 1 != all[i].number)
+                continue;
+            all[i].told = true;
+            told[all[i].thread]++;
+            left--;
+            put(plan, (struct ref){all[i].thread, all[i].number}, CALL, all[i].thread, all[i].about,
+                1000 * i, none);
+        }
+        struct script_head *s = script_of(plan);
+        uint32_t ticket[13] = {0};
+        for (unsigned i = 0; i < EVENTS; i++)
+            assert_int_equal(events_of(s, all[i].thread)[all[i].number - 1].ticket,
+                             ++ticket[all[i].about]);
+        free(s);
+        plan_free(plan);
+    }
+}
+
+static void refused(struct plan *plan, const char *because)
+{
+    const char *why;
+    size_t bytes;
+    assert_null(plan_script(plan, &bytes, &why));
+    assert_non_null(strstr(why, because));
+    plan_free(plan);
+}
+
+static void what_cannot_be_repeated_is_refused(void **context)
+{
+    (void)context;
+    refused(plan_new(), "nothing");
+    struct plan *plan = plan_new();
+    put(plan, (struct ref){1, 4}, CALL, 1, 0, 0, none);
+    refused(plan, "lost or forgotten");
+    plan = plan_new();
+    struct shown_event pending = {.at = {1, 1}, .state = EVENT_PENDING, .thread = 1, .type = CALL};
+    plan_event(plan, &pending);
+    refused(plan, "ordered");
+    plan = plan_new();
+    put(plan, (struct ref){1, 1}, CALL, 1, 0, 0, (struct ref){2, 1});
+    put(plan, (struct ref){2, 1}, CALL, 2, 0, 0, (struct ref){1, 1});
+    refused(plan, "contradicts");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_thread_has_its_own),
+                                       cmocka_unit_test(tickets_agree_with_the_order),
+                                       cmocka_unit_test(tickets_are_those_of_the_times),
+                                       cmocka_unit_test(what_cannot_be_repeated_is_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/* Names of functions, as they are listed: POET_CALLS_ONLY, POET_CALLS_IGNORE, and the files that these name.
+ *
+ * A list is names divided by commas or lines; * and ? stand for any letters and for one, and # begins a comment up to the end of
+ * its line.  @FILE stands for the names in a file, which names no other.  Nothing here reads files or takes memory. */
+#ifndef WIRE_NAMES_H
+#define WIRE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+struct names {
+    const char *at; /* the rest of the list, which ends with a 0 */
+    unsigned line; /* of `word` */
+    const char *word; /* within the list */
+    size_t size;
+    const char *wrong; /* what is wrong with it; NULL: nothing */
+};
+
+static inline struct names names_of(const char *list)
+{
+    return (struct names){list, 1, list, 0, NULL};
+}
+
+/* The next one; false: there is none.  in_file: @ is not meant there. */
+bool names_next(struct names *names, bool in_file);
+
+#pragma GCC visibility pop
+#endif

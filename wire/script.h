@@ -1,0 +1,97 @@
+/* Scripts: what each thread of a run did, one event after the other, for a program that is to do it again.
+ *
+ * One file, of this machine only: the head, a place for each line of the run, the events of one thread after those of
+ * the other, and the names of their types.  `poet replay` makes it; every program of the repeated run maps it, and writes
+ * what is marked as theirs: how far each line has come, and who waits for it.  Lines are those of the run that is
+ * repeated, from 1.
+ *
+ * Some lines have no events of their own but many that are about them, as conditions have: those stand there one after
+ * the other, too, and their places are tickets. */
+#ifndef WIRE_SCRIPT_H
+#define WIRE_SCRIPT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCRIPT_MAGIC 0x74706972636f7070u
+#define SCRIPT_VERSION 1u
+#define SCRIPT_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
+
+struct script_event {
+    uint32_t line, number;
+    uint32_t about, ticket; /* ticket 0: about is no line of tickets */
+    uint32_t after_line, after_number; /* an order edge from another thread; 0: it has none */
+    uint16_t type; /* index of its name */
+    uint16_t text; /* script_text of its text; 0: it has none */
+    uint32_t after_ms; /* since its thread's event before it */
+};
+static_assert(sizeof(struct script_event) == 32, "as it lies in the file");
+
+/* A text in brief: FNV-1a (Fowler, Noll, Vo), folded to 16 bits, never 0. */
+static inline uint16_t script_text(const char *text, size_t size)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ (uint8_t)text[i]) * 16777619u;
+    h = (h ^ h >> 16) & 0xffff;
+    return (uint16_t)(h ? h : 1);
+}
+
+struct script_line {
+    uint64_t first, count; /* its own events, if it is a thread's */
+    /* the programs' */
+    _Atomic uint64_t
+        bound; /* the line that it is now: a process, and its code there; 0: none yet */
+    uint32_t last; /* its last number, or ticket, that is in the script */
+    _Atomic uint32_t done; /* the number or ticket that it has come to (futex) */
+    _Atomic uint32_t waiting; /* how many threads wait for that */
+    _Atomic uint64_t at; /* of a thread: so many of its events are done */
+    _Atomic uint32_t waits_line,
+        waits_for; /* of a thread that waits: until that line has come so far; 0: it does not */
+    uint16_t
+        named; /* of a thread that nobody is known to have created: script_text of its name; else 0 */
+    uint16_t spare;
+    _Atomic uint32_t
+        claimed; /* by the process of that id, which is to be the program that begins with it */
+};
+static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
+
+enum script_state { SCRIPT_PLAYS, SCRIPT_ENDED };
+
+enum script_end_is {
+    SCRIPT_OTHER, /* a thread did something else */
+    SCRIPT_NOBODY, /* a thread waits for what nobody is to do, or what those who wait are to do */
+    SCRIPT_IMPATIENT /* a thread waits for one that does not come to its next event */
+};
+
+/* Why a script was left. */
+struct script_end {
+    uint32_t why; /* an enum script_end_is */
+    uint32_t thread; /* its line */
+    uint64_t
+        event; /* of it: the index of the event that was to be, from the first one of the thread */
+    uint32_t line,
+        number; /* that it waited for; of OTHER the line that it was at, 0: one that is not in the script */
+    uint32_t by; /* the thread that was to do that, 0: nobody */
+    char did[SCRIPT_NAME_BYTES]; /* OTHER: the type of what it did */
+};
+
+struct script_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t line_count, type_count;
+    uint32_t main; /* the line of the first program's first thread */
+    uint64_t event_count;
+    uint64_t lines_at, events_at,
+        types_at; /* from the file's begin; lines: line_count + 1 of them */
+    uint64_t bytes;
+    /* the programs' */
+    _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
+    _Atomic uint32_t claimed; /* somebody writes the end */
+    _Atomic uint32_t processes; /* that were counted */
+    struct script_end end; /* once state says so */
+};
+
+#endif

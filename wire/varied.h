@@ -1,0 +1,11 @@
+/* Numbers that take as many bytes as they need: seven bits a byte, the least first; the high bit: more follow. */
+#ifndef WIRE_VARIED_H
+#define WIRE_VARIED_H
+
+#include "wire/message.h"
+
+void put_varied(struct out *out, uint64_t number);
+/* 0, with in->error: it is longer than 64 bits, or there is no end. */
+uint64_t get_varied(struct in *in);
+
+#endif
