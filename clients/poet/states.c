@@ -25,8 +25,8 @@ static const struct argp_option options[] = {
      "of one thread with --lines",
      1},
     {"source", OPTION_SOURCE, "order|samples|clock|switches", 0,
-     "tell what is between waits by no better source than this: the order alone, or samples of "
-     "processor time",
+     "tell what is between waits by no better source than this: the order alone, samples of "
+     "processor time, processor clocks at events, switch records",
      1},
     {0}};
 

@@ -125,13 +125,19 @@ static struct slot *slot_at(void *t, uint64_t i)
     return slots_at(t, ((struct thread *)t)->head + i);
 }
 
+static inline void skip_did(const struct thread *t, uint64_t now)
+{
+    if (t->measured && t->measured->did)
+        did_skip(t->measured, now);
+}
+
 static void put_measured(struct thread *t, const struct told *told, uint64_t now)
 {
     struct measured_head *head = (void *)slot_at(t, 1);
     if (told->did)
         did_write(t->measured, told->bytes, region_here(t), now, slot_at, t);
-    else if (t->measured && t->measured->did)
-        did_skip(t->measured, now);
+    else
+        skip_did(t, now); /* the clock alone */
     if (!told->clock.what)
         return;
     if (!told->did)
@@ -191,7 +197,10 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
                           .count = r->count,
                           .key = r->key};
         bear_context(t, slots_at(t, t->head));
-        put_measured(t, &told, now);
+        if (LIKELY(!told.bytes))
+            skip_did(t, now);
+        else
+            put_measured(t, &told, now);
         if (r->payload_bytes)
             slots_put_payload(t, told.bytes, r->payload, r->payload_bytes);
         slots_publish(t, slots);
@@ -239,8 +248,7 @@ static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uin
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    uint64_t now = stamp(t);
-    if (!LIKELY(slots_fit(t, 1) && !cpuclock_due(t, now) && !t->lost_count && !t->untold &&
+    if (!LIKELY(slots_fit(t, 1) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
                 is_of(t, b) && !replays && (!t->measured || !did_any(t->measured)))) {
@@ -252,6 +260,14 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
      * that: the time comes first, and meanwhile the rest goes on. */
     struct slot *slot = slots_at(t, t->head);
     get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
+    uint64_t now = stamp(t);
+    if (!LIKELY(!t->clock_gap)) {
+        if (cpuclock_due(t, now)) {
+            pair_otherwise(t, shape, a, take_a, b, site);
+            return;
+        }
+        t->recorded_at = now;
+    }
     uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1);
     slot->shape = shape;
     slot->flags = take_doubt(t);
@@ -265,8 +281,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     slot->about = slot->count = 0;
     slot->key = 0;
     bear_context(t, slot);
-    put_measured(t, &(struct told){0}, now);
-    t->recorded_at = now;
+    skip_did(t, now);
     slots_publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);

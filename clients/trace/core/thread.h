@@ -56,7 +56,7 @@ struct thread {
         *older; /* the queue before a larger one, until the server has taken what is in it */
     uint64_t older_head;
     uint64_t untaken; /* events that an earlier server had not taken from the queue when it went */
-    uint64_t recorded_at; /* the time of its last record */
+    uint64_t recorded_at; /* the time of its last record, where clock_gap is not 0 */
     uint64_t clock_gap; /* after so much time a record bears the processor clock; 0: not wanted */
     uint64_t cpu_had,
         cpu_since; /* ns: what it had of the clock; of that, from when on it has more */

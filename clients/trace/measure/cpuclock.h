@@ -1,5 +1,5 @@
 /* The processor clock of a thread at its events, where the meter states is wanted: a record that is made more than 4 us
- * after the one before it bears it (wire/measured.h, MEASURED_CPU).  Between two records that follow each other faster a
+ * after the one before it (20 times what it takes to read it, where that is more) bears it (wire/measured.h, MEASURED_CPU).  Between two records that follow each other faster a
  * thread cannot have been without a processor for longer than that, and it comes in with the next one that bears it.
  *
  * A task of the program's own has one of its own: the clocks of the threads of the system for as long as they ran it.

@@ -115,8 +115,8 @@ static void note_clock(struct shown_table *t, const struct processor_said *said)
 {
     table_add_note(
         t,
-        "running is processor time as threads read their clocks at events more than 4 us "
-        "apart: sums over whole lives are exact to that, at each end of a range off by "
+        "running is processor time as threads read their clocks at events some us apart: "
+        "sums over whole lives are exact to that, at each end of a range off by "
         "no more than %.3f ms; %s%s",
         (double)said->apart_ns / 1e6,
         said->undelayed ? "what of the rest was ready is not known of all, and is in "
