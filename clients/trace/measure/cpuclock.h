@@ -7,6 +7,7 @@
 #ifndef CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 #define CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 
+#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/thread.h"
 #include "wire/measured.h"
 
@@ -23,7 +24,8 @@ void cpuclock_back(struct thread *thread);
 /* Must a record that is made at `now` bear it? */
 static inline bool cpuclock_due(const struct thread *t, uint64_t now)
 {
-    return t->clock_gap && now - t->recorded_at > t->clock_gap;
+    return t->clock_gap && now - t->recorded_at > t->clock_gap && !forbid_filtered() &&
+           !forbid_quiet(); /* to read it is a system call */
 }
 
 #pragma GCC visibility pop
