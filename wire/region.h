@@ -67,6 +67,7 @@ struct region_head {
     _Atomic uint32_t cells; /* all cells that it has counted in are below this one; 0: in none */
     uint8_t kinds
         [REGION_CELLS]; /* of each cell that begins a meter an enum meter_kind, once it counts; else 0 */
+    _Atomic uint32_t blind; /* 1: its processor clock, though wanted, is not read any more */
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 

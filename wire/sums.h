@@ -9,6 +9,7 @@
 #include "wire/message.h"
 
 #define SUMS_CPU 1u /* own is the processor's time; else what is real */
+#define SUMS_BLIND 2u /* its processor clock was read no more, since to read it is a system call */
 #define SUMS_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them are no overflow */
 
 struct sums_head {

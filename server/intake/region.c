@@ -248,7 +248,9 @@ static void tell_head(const struct region *region, const struct region_moment *m
     double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
     double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
     struct sums_head told = {.time_ns = moment->ns,
-                             .flags = LOOK(head->looked_ticks) ? SUMS_CPU : 0,
+                             .flags = LOOK(head->blind)          ? SUMS_BLIND
+                                      : LOOK(head->looked_ticks) ? SUMS_CPU
+                                                                 : 0,
                              .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,
                              .exit_ps = exit < 1e9 ? (uint32_t)exit : 1000000000u,
                              .folded = LOOK(head->folded),

@@ -81,6 +81,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->ended |= s->ended;
     to->total |= s->total;
     to->cpu |= s->cpu;
+    to->blind |= s->blind;
 }
 
 /* Of one context.  The longest call is one from outside: those within it are shorter. */
@@ -107,6 +108,7 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
     }
     sums.timed = ended || s->real_ns || s->off_ns || s->open_real_ns || s->own_ns ||
                  s->open_own_ns || s->open_last_ns;
+    sums.blind = sums.timed && thread->head.flags & SUMS_BLIND;
     sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
     return sums;
 }

@@ -25,6 +25,7 @@ struct call_sums {
     bool ended; /* so are the least and the most */
     bool total; /* it was called from outside of itself */
     bool cpu; /* how much of self the processor worked for it is known */
+    bool blind; /* but not of all of it */
 };
 
 struct call_function {

@@ -1,6 +1,7 @@
 /* Forks. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/attach.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -25,6 +26,8 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
     struct thread *t = site ? thread_recording() : NULL;
     static _Atomic uint64_t serial;
     int saved = errno;
+    if (t && !allowed(ALLOWED_CONNECTING)) /* the child will reach no server */
+        thread_unfollowed(t, UNSEEN_THREAD);
     uint64_t low = t ? child_serial() : 0, high = low ? CHILD_KEYS : instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;

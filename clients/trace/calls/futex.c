@@ -31,10 +31,12 @@ static bool synchronises(long number, long operation)
             if (t)                                                                                 \
                 thread_unfollowed(t, UNSEEN_FUTEX);                                                \
         }                                                                                          \
-        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b)) {       \
+        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b, c)) {    \
             long result = real.syscall(number, a, b, c, d, e, f);                                  \
             if (result < 0)                                                                        \
                 forbid_failed();                                                                   \
+            else                                                                                   \
+                forbid_done();                                                                     \
             return result;                                                                         \
         }                                                                                          \
         return real.syscall(number, a, b, c, d, e, f);                                             \

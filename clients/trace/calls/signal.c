@@ -7,6 +7,7 @@
 #include "clients/trace/calls/child.h"
 #include "clients/trace/calls/roster.h"
 #include "clients/trace/calls/token.h"
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -274,6 +275,8 @@ static bool dumps(int sig)
 
 static bool may_carry(const struct sending *s, pid_t self)
 {
+    if (!allowed(ALLOWED_SIGNALS))
+        return false;
     if (s->pid == self)
         return !(atomic_load(&foreign) & MASK(s->sig)) &&
                (!dumps(s->sig) || atomic_load(&handlers[s->sig]));

@@ -7,6 +7,7 @@
 #include "clients/trace/calls/roster.h"
 #include "clients/trace/calls/start.h"
 #include "clients/trace/core/codes.h"
+#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/forked.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
@@ -120,6 +121,8 @@ struct thread *life_begin_thread(struct task *task, const char *name)
 static void at_end(void *p)
 {
     struct thread *t = p;
+    if (forbid_quiet())
+        return;
     if ((uintptr_t)p & STRANGER) {
         stranger_end(p);
         return;

@@ -5,6 +5,7 @@
 
 #include "clients/trace/calls/child.h"
 #include "clients/trace/calls/threads.h"
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -289,6 +290,8 @@ static _Atomic bool trying;
 uint32_t attach_retry(void)
 {
     struct timespec ts;
+    if (!allowed(ALLOWED_CONNECTING))
+        return 0;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     uint64_t before = atomic_load_explicit(&last, memory_order_relaxed);
@@ -346,7 +349,8 @@ struct thread *attach_child(void)
     int saved = errno;
     attach_forking(0, 0); /* its own children are others */
     objects_begin_child();
-    struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    bool reached = allowed(ALLOWED_CONNECTING) && attach_again(server_wait_ms());
+    struct thread *t = reached ? life_begin_child(key.high, key.low) : NULL;
     if (t)
         child_records();
     errno = saved;

@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Before a call of prctl or seccomp, with its first two arguments; whether the thread is quiet for it. */
-bool forbid_before(long number, long what, long how);
-void forbid_failed(void); /* it goes on as before */
-bool forbid_filtered(
-    void); /* system calls are filtered, or may be: none that the program does not make itself */
+/* Before a call of prctl or seccomp, with its first three arguments; whether forbid_failed() is to be called where it
+ * fails, and forbid_done() where it does not. */
+bool forbid_before(long number, long what, long how, long program);
+void forbid_failed(void); /* all goes on as before */
+void forbid_done(void);
 bool forbid_quiet(void); /* the thread must not make any system call */
 
 #pragma GCC visibility pop

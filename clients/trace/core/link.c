@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/link.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
@@ -58,8 +59,9 @@ void say_begin(void) { has_error_output = fstat(STDERR_FILENO, &error_output) ==
 static bool may_say(void)
 {
     struct stat st;
-    return has_error_output && fstat(STDERR_FILENO, &st) == 0 && st.st_dev == error_output.st_dev &&
-           st.st_ino == error_output.st_ino && !environment_get("POET_QUIET");
+    return allowed(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
+           st.st_dev == error_output.st_dev && st.st_ino == error_output.st_ino &&
+           !environment_get("POET_QUIET");
 }
 
 void say(const char *format, ...)
@@ -96,8 +98,8 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
 static bool ours(void)
 {
     struct stat st;
-    return connection >= 0 && fstat(connection, &st) == 0 && st.st_ino == connection_is.st_ino &&
-           st.st_dev == connection_is.st_dev;
+    return connection >= 0 && syscall(SYS_fstat, connection, &st) == 0 &&
+           st.st_ino == connection_is.st_ino && st.st_dev == connection_is.st_dev;
 }
 
 static void give_up(const char *why)
@@ -228,7 +230,7 @@ static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)
 {
-    return queues_grow && server_follows && !server_remote && t->queue &&
+    return allowed(ALLOWED_QUEUES) && queues_grow && server_follows && !server_remote && t->queue &&
            t->mask + 1 >= queue_slots && t->life == atomic_load(&live);
 }
 
@@ -292,6 +294,8 @@ static bool set_size(int fd, size_t bytes)
 /* Memory that the server may map, of a size that stays; -1: there is none here. */
 int queue_memory(size_t bytes)
 {
+    if (!allowed(ALLOWED_QUEUES))
+        return -1;
     int fd = descriptor_away(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
     if (fd >= 0 && set_size(fd, bytes) &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
@@ -340,6 +344,8 @@ static bool make_queue(struct thread *t, uint32_t slots)
 bool server_queue(struct thread *t, uint32_t most_slots)
 {
     int cancelling;
+    if (!allowed(ALLOWED_QUEUES))
+        return false;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     bool made = make_queue(t, queue_slots < most_slots ? queue_slots : most_slots);
     pthread_setcancelstate(cancelling, NULL);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/module.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/cxx.h"
 #include "clients/trace/core/entry.h"
@@ -303,6 +304,8 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *context)
 static const struct module *find_new(struct thread *t, uintptr_t address)
 {
     unsigned long long adds = 0;
+    if (!allowed(ALLOWED_FILES))
+        return find(address);
     dl_iterate_phdr(count_adds, &adds);
     latch_take(&lock);
     if (adds != seen_adds)

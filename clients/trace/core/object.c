@@ -83,11 +83,14 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     busy_begin(thread); /* a handler may want the same one */
     latch_take(&o->opening);
     if (!line_index(&o->line)) {
-        uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
+        bool unknown;
+        uint64_t key = shared_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
                                            (created && !key ? LINE_FOLLOWS : 0u),
                                        key ? identity : NULL);
+        if (unknown)
+            thread_unfollowed(thread, UNSEEN_OBJECT);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
             o->visit++; /* what was held is of an earlier life */
             o->held = false;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/shared.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/poet.h"
@@ -141,14 +142,19 @@ uint64_t *poet_counter(uint64_t key, int make)
     return (uint64_t *)(uintptr_t)(make ? counter_of(key) : counter_if_any(key));
 }
 
-uint64_t shared_key(struct object *o)
+uint64_t shared_key(struct object *o, bool *unknown)
 {
+    *unknown = false;
     struct place p;
     int saved = errno, cancelling;
     uint64_t key = 0;
     atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
     if (!counters || !may_be_shared(o))
         return 0;
+    if (!allowed(ALLOWED_FILES)) {
+        *unknown = true;
+        return 0;
+    }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (find_place((uintptr_t)o->address, &p)) {
         key = mix(mix(mix(mix(1, p.major << 16 ^ p.minor), p.inode),

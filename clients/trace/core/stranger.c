@@ -2,6 +2,7 @@
  * thread gets its line with its first call that is recorded, after what its creator did before; where its
  * creation did not pass through pthread_create or thrd_create, its start says that more may be before it. */
 #define _GNU_SOURCE
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/slots.h"
 #include "clients/trace/core/stranger.h"
 
@@ -163,7 +164,8 @@ static void tell_library(const struct task *task)
 /* A name that the thread has got, other than the program's, which all threads have at first. */
 static void get_name(char name[16])
 {
-    if (prctl(PR_GET_NAME, name) != 0 || strncmp(name, program_invocation_short_name, 15) == 0)
+    if (!allowed(ALLOWED_QUEUES) || prctl(PR_GET_NAME, name) != 0 ||
+        strncmp(name, program_invocation_short_name, 15) == 0)
         *name = 0;
 }
 

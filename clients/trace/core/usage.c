@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/usage.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/clock.h"
-#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/tell.h"
 #include "wire/region.h"
 #include "wire/usage.h"
@@ -123,7 +123,7 @@ static void tell_transfers(struct thread *t)
 
 void usage_tell(struct thread *t, bool process)
 {
-    if (!t || !t->queue || t->life != atomic_load(&live) || forbid_filtered() ||
+    if (!t || !t->queue || t->life != atomic_load(&live) || !allowed(ALLOWED_USAGE) ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_USAGE))
         return;
     int saved = errno;

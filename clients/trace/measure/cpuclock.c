@@ -41,13 +41,14 @@ static uint64_t gap_of(const struct thread *t)
 /* A thread of the system has always had its clock; what a task had before is not known. */
 void cpuclock_want(struct thread *t, bool wanted)
 {
+    wanted = wanted && allowed(ALLOWED_CPU);
     if (!wanted == !t->clock_gap)
         return;
     t->clock_gap = wanted ? gap_of(t) : 0;
     t->recorded_at = stamp(t);
     t->cpu_anew = wanted;
     t->cpu_had = 0;
-    t->cpu_since = t->task ? 0 : cpu_ns();
+    t->cpu_since = t->task || !wanted ? 0 : cpu_ns();
 }
 
 struct measured_head cpuclock_now(struct thread *t)
@@ -61,12 +62,12 @@ struct measured_head cpuclock_now(struct thread *t)
 
 void cpuclock_away(struct thread *t)
 {
-    if (t->clock_gap)
+    if (t->clock_gap && allowed(ALLOWED_CPU))
         t->cpu_had += cpu_ns() - t->cpu_since;
 }
 
 void cpuclock_back(struct thread *t)
 {
-    if (t->clock_gap)
+    if (t->clock_gap && allowed(ALLOWED_CPU))
         t->cpu_since = cpu_ns();
 }

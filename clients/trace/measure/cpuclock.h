@@ -7,7 +7,7 @@
 #ifndef CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 #define CLIENTS_TRACE_MEASURE_CPUCLOCK_H
 
-#include "clients/trace/core/forbid.h"
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/thread.h"
 #include "wire/measured.h"
 
@@ -24,8 +24,7 @@ void cpuclock_back(struct thread *thread);
 /* Must a record that is made at `now` bear it? */
 static inline bool cpuclock_due(const struct thread *t, uint64_t now)
 {
-    return t->clock_gap && now - t->recorded_at > t->clock_gap && !forbid_filtered() &&
-           !forbid_quiet(); /* to read it is a system call */
+    return t->clock_gap && now - t->recorded_at > t->clock_gap && allowed(ALLOWED_CPU);
 }
 
 #pragma GCC visibility pop

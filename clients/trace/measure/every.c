@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/every.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/thread.h"
@@ -62,8 +63,8 @@ static bool may_have(const struct thread *t, struct measured *m)
 {
     if (m->every_later && m->every_later != NEVER)
         m->every_later--;
-    return t && t->measured == m && !t->busy && !m->every_later && server_entries &&
-           t->life == atomic_load_explicit(&live, memory_order_relaxed);
+    return t && allowed(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
+           server_entries && t->life == atomic_load_explicit(&live, memory_order_relaxed);
 }
 
 /* No handler comes in between: its calls are to be written down, too. */

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/measure/did.h"
 #include "clients/trace/measure/every.h"
 #include "clients/trace/measure/region.h"
@@ -382,6 +383,15 @@ void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
 
 /* ---- calls that have ended unseen ---- */
 
+/* Where it may not be asked, none. */
+static stack_t other_stack(void)
+{
+    stack_t other = {.ss_flags = SS_DISABLE};
+    if (allowed(ALLOWED_STACKS))
+        syscall(SYS_sigaltstack, NULL, &other);
+    return other;
+}
+
 static bool within(const stack_t *other, uint64_t stack)
 {
     return !(other->ss_flags & SS_DISABLE) &&
@@ -391,8 +401,7 @@ static bool within(const stack_t *other, uint64_t stack)
 /* A signal handler may run on a stack of its own: what lies above it there says nothing. */
 static void leave_below(struct measured *m, uint64_t stack)
 {
-    stack_t other = {.ss_flags = SS_DISABLE};
-    syscall(SYS_sigaltstack, NULL, &other);
+    stack_t other = other_stack();
     uint64_t now = measured_ticks(m);
     for (;;) {
         const struct region_frame *f = frames_top(m);
@@ -432,8 +441,7 @@ void frames_heed(struct measured *m)
 /* Of a signal handler: there an address says nothing. */
 static bool on_other_stack(const struct measured *m, uint64_t stack)
 {
-    stack_t other = {.ss_flags = SS_DISABLE};
-    syscall(SYS_sigaltstack, NULL, &other);
+    stack_t other = other_stack();
     return within(&other, stack) != within(&other, m->ignored_stack);
 }
 

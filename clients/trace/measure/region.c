@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/region.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
@@ -108,8 +109,9 @@ static bool may_have(struct thread *t)
 {
     if (t->measured_later && t->measured_later != NEVER)
         t->measured_later--;
-    if (t->busy || t->measured_later || server_remote || !server_regions || !t->queue ||
-        !line_index(t->own) || t->life != atomic_load_explicit(&live, memory_order_relaxed))
+    if (t->busy || !allowed(ALLOWED_QUEUES) || t->measured_later || server_remote ||
+        !server_regions || !t->queue || !line_index(t->own) ||
+        t->life != atomic_load_explicit(&live, memory_order_relaxed))
         return false;
     if (!t->measured_kept)
         t->measured_kept = arena_take(sizeof *t->measured_kept);
@@ -135,17 +137,21 @@ bool region_make(struct thread *t)
     return made;
 }
 
-void region_end(struct thread *t)
+void region_look(struct thread *t)
 {
     struct measured *m = t->measured;
-    t->measured_later = 0;
+    if (m && m->anchored)
+        gap_look(m, frames_top(m));
+}
+
+void region_leave(struct thread *t)
+{
+    struct measured *m = t->measured;
     if (!m)
         return;
     uint64_t now = measured_ticks(m);
     if (frames_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
-    if (m->anchored)
-        gap_look(m, frames_top(m));
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
     for (uint64_t ran = now - m->off; frames_depth(m) > 1;)
@@ -154,6 +160,16 @@ void region_end(struct thread *t)
         else
             frames_pause(m, now, ran);
     frames_drop(m, now);
+}
+
+void region_end(struct thread *t)
+{
+    struct measured *m = t->measured;
+    t->measured_later = 0;
+    if (!m)
+        return;
+    region_look(t);
+    region_leave(t);
     did_end(m);
     every_leave(m);
     munmap(m->head, REGION_MAP_BYTES);

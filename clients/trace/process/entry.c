@@ -12,6 +12,7 @@
 __thread bool inside __attribute__((tls_model("initial-exec")));
 static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
 static pid_t process;
+static bool shut; /* nothing is looked at */
 
 static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -29,6 +30,8 @@ static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+bool is_shut(void) { return LOAD(&shut); }
+
 void *next(const char *name)
 {
     bool was = inside;
@@ -40,7 +43,7 @@ void *next(const char *name)
 
 bool looks(const void *site)
 {
-    if (inside)
+    if (inside || LOAD(&shut))
         return false;
     if (!LOAD(&ours_end)) {
         int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
@@ -52,10 +55,12 @@ bool looks(const void *site)
     return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
 }
 
-bool is_own_process(void) { return !process || getpid() == process; }
+bool is_own_process(void) { return !LOAD(&shut) && (!process || getpid() == process); }
 
 void entry_begin(void) { process = getpid(); }
 
-/* libpoet calls it before the thread forbids itself system calls. */
+/* libpoet calls them before the thread, or the process, forbids itself system calls. */
 API void poet_process_quiet(bool quiet);
+API void poet_process_shut(bool all);
 API void poet_process_quiet(bool quiet) { inside = quiet; }
+void poet_process_shut(bool all) { STORE(&shut, all); }

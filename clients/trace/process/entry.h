@@ -16,6 +16,7 @@
 extern __thread bool inside
     __attribute__((tls_model("initial-exec"))); /* the library itself is calling */
 bool looks(const void *site); /* whether a call from there is to be looked at; our own are not */
+bool is_shut(void); /* none is, and no system call is made for looking */
 bool is_own_process(void);    /* not a child that shares its memory with its parent (vfork) */
 void *next(const char *name); /* the call that we stand before */
 void entry_begin(void);       /* in this process, which may be a fork */

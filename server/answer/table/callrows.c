@@ -83,13 +83,13 @@ static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
     if (s->total && s->calls)
         cells[MEAN] = cell_number(s->total_ns / (int64_t)s->calls);
-    if (s->cpu && s->calls)
+    if (s->cpu && !s->blind && s->calls)
         cells[CPU_MEAN] = cell_number(s->cpu_ns / (int64_t)s->calls);
     if (!s->ended)
         return;
     cells[MIN] = cell_number(s->least_ns);
     cells[MAX] = cell_number(s->most_ns);
-    if (!s->cpu)
+    if (!s->cpu || s->blind)
         return;
     cells[CPU_MIN] = cell_number(s->cpu_least_ns);
     cells[CPU_MAX] = cell_number(s->cpu_most_ns);
@@ -107,7 +107,7 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
         cells[TOTAL] = cell_number(s->total_ns);
         set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
     }
-    if (s->cpu)
+    if (s->cpu && !s->blind)
         cells[CPU] = cell_number(s->cpu_ns);
     if (!rows->part)
         set_single(cells, s);

@@ -25,6 +25,7 @@ struct work {
     uint32_t next; /* thread */
     uint32_t threads; /* that count */
     struct sums_head head; /* sums and maxima of theirs */
+    uint32_t blind; /* threads of which the processor time is not known any more */
     int64_t life_ns, as_of_ns;
     double cost_ps;
     uint64_t measured; /* contexts */
@@ -103,6 +104,7 @@ static void note_head(struct work *w, const struct context_thread *thread)
 {
     const struct sums_head *head = &thread->head;
     int64_t at_ns = as_of_ns(w->view, thread);
+    w->blind += (head->flags & SUMS_BLIND) != 0;
     w->head.folded += head->folded;
     w->head.deep += head->deep;
     w->head.mismatched += head->mismatched;
@@ -224,6 +226,12 @@ static struct call_sums sum(const struct work *w)
 static void add_lost(const struct work *w, struct shown_table *t)
 {
     const struct sums_head *h = &w->head;
+    if (w->blind)
+        table_add_note(
+            t,
+            "the processor time of calls is not known where %u thread%s made them: filters "
+            "(seccomp) do not let the processor clock be read",
+            w->blind, w->blind == 1 ? "" : "s");
     if (h->folded)
         table_add_note(t, "%llu calls found no room and count as (other)",
                        (unsigned long long)h->folded);

@@ -1,0 +1,40 @@
+/* Which of the system calls that libpoet makes by itself the filters of this process allow (seccomp(2)): asked before
+ * each that can be done without. */
+#ifndef CLIENTS_TRACE_CORE_ALLOWED_H
+#define CLIENTS_TRACE_CORE_ALLOWED_H
+
+#include <linux/filter.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum allowed {
+    ALLOWED_RECORDING, /* waking the server, waiting for it, locks: without these nothing is recorded */
+    ALLOWED_QUEUES, /* memory that is shared: for threads that begin, queues that grow, regions */
+    ALLOWED_CPU, /* the processor clock of a thread, which no vDSO has */
+    ALLOWED_USAGE, /* what getrusage(2) and proc(5) say of a thread at its end */
+    ALLOWED_FILES, /* reading /proc/self: mappings, modules */
+    ALLOWED_SIGNALS, /* sending a signal with what it takes along */
+    ALLOWED_PEEK, /* reading memory that may not be there */
+    ALLOWED_STACKS, /* where signal handlers run */
+    ALLOWED_SAYING, /* on standard error */
+    ALLOWED_CONNECTING, /* to a server: in children, and again */
+    ALLOWED_STREAMS, /* what libpoet-process asks of descriptors */
+    ALLOWED_COUNT
+};
+
+extern _Atomic uint32_t allowed_not; /* bits: 1 << enum allowed */
+
+static inline bool allowed(enum allowed what)
+{
+    return !(atomic_load_explicit(&allowed_not, memory_order_relaxed) & 1u << what);
+}
+
+/* What such a filter does not allow, as bits; NULL: it cannot be read, and nothing is taken for granted that can be done
+ * without. */
+uint32_t allowed_not_by(const struct sock_filter *filter, unsigned count);
+
+#pragma GCC visibility pop
+#endif
