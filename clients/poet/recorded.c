@@ -66,7 +66,7 @@ static void take(void *user, const struct answer *answer)
 }
 
 /* The program's own server goes on until the file is whole, and goes then: whichever is seen first. */
-static void wait_until_whole(pid_t program)
+void recorded_whole(pid_t program)
 {
     char directory[256], endpoint[400];
     struct error error;
@@ -118,7 +118,7 @@ int recorded_end(const struct command *command, pid_t program, const char *file,
         ;
     followed = 0;
     set_signals(SIG_DFL, SIG_DFL);
-    wait_until_whole(program);
+    recorded_whole(program);
     write_report(command, file, report);
     return end_as(status);
 }

@@ -14,4 +14,7 @@ pid_t recorded_begin(void);
 int recorded_end(const struct command *command, pid_t program, const char *file,
                  const char *report);
 
+/* Until all of the file is there that the server of a program has written, which has ended. */
+void recorded_whole(pid_t program);
+
 #endif

@@ -1,6 +1,7 @@
 /* poet replay: runs a program again, in the order that a trace has of it. */
 #define _GNU_SOURCE
 #include "clients/plan/plan.h"
+#include "clients/poet/again.h"
 #include "clients/poet/command.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/recorded.h"
@@ -115,45 +116,12 @@ static bool make_script(const struct command *command, struct replaying *r)
 
 /* ---- the program ---- */
 
-static bool is_compiled_for_it(const struct loadable *loadable)
-{
-    return strstr(loadable->needed, "libpoet.so") != NULL;
-}
-
-/* Under `poet record`, as it was. */
-static void record(const struct replaying *r, char **argv)
-{
-    const char *const before[] = {"poet", "record", "-o", r->output, "--", NULL};
-    size_t count = 0, n = 0;
-    while (argv[count])
-        count++;
-    const char **words = calloc(count + 8, sizeof *words);
-    for (size_t i = 0; words && before[i]; i++) {
-        if (r->libraries && i == 4)
-            words[n++] = "--libraries";
-        words[n++] = before[i];
-    }
-    for (size_t i = 0; words && i < count; i++)
-        words[n++] = argv[i];
-    if (words)
-        execv("/proc/self/exe", (char **)(uintptr_t)words);
-}
-
 /* In the place of this process, which is a child. */
 static int start(const struct command *command, const struct replaying *r,
                  const struct loadable *loadable, char **argv)
 {
     setenv("POET_REPLAY", r->file, 1);
-    unsetenv("POET_SERVER");
-    unsetenv("POET_RUN");
-    if (is_compiled_for_it(loadable)) {
-        setenv("POET_OUTPUT", r->output, 1);
-        execv(loadable->path, argv);
-    } else {
-        record(r, argv);
-    }
-    command_fail(command, "%s: %s", argv[0], strerror(errno));
-    return 126;
+    return again_start(command, &(struct again){r->output, r->libraries}, loadable, argv);
 }
 
 static struct script_line *line_at(const struct replaying *r, uint32_t line)
@@ -290,30 +258,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static void name_output(struct replaying *r, const char *trace)
-{
-    const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
-    const char *dot = strrchr(name, '.');
-    int length = dot && strcmp(dot, ".poet") == 0 ? (int)(dot - name) : (int)strlen(name);
-    snprintf(r->again, sizeof r->again, "%.*s.again.poet", length, name);
-    r->output = r->again;
-}
-
-/* What the trace says was run; NULL: that is not known. */
-static char **recorded_arguments(const struct replaying *r)
-{
-    const struct book *book = &r->subject.source.book;
-    const struct shown_process *first = book->process_count ? &book->processes[0] : NULL;
-    if (!first || !first->argument_count)
-        return NULL;
-    char **words = calloc(first->argument_count + 1u, sizeof *words);
-    for (uint32_t i = 0; words && i < first->argument_count; i++)
-        words[i] = first->arguments[i];
-    if (words && !strchr(words[0], '/'))
-        words[0] = first->path;
-    return words;
-}
-
 static int run_again(const struct command *command, struct replaying *r, char **argv)
 {
     struct loadable loadable;
@@ -345,10 +289,10 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (!r.output)
-        name_output(&r, trace);
+        again_name(r.again, sizeof r.again, trace, "again"), r.output = r.again;
     if (!subject_open(command, &r.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    char **recorded = first < argc ? NULL : recorded_arguments(&r);
+    char **recorded = first < argc ? NULL : again_arguments(&r.subject.source.book);
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);

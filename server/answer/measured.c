@@ -347,6 +347,11 @@ const struct intervals *measured_known(const struct run *run)
     return follow_intervals(measured(run)->follow);
 }
 
+const struct meaning *measured_meaning(const struct run *run, const struct event *event)
+{
+    return meaning_of(measured(run), event);
+}
+
 uint8_t measured_category(const struct run *run, uint64_t position)
 {
     const struct order *order = run->order;

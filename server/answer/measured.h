@@ -23,6 +23,8 @@ const struct intervals *measured_known(const struct run *run);
 uint64_t measured_position(const struct run *run); /* so many positions are known */
 /* What the description says of the event's time (config/target.h); 0 nothing, or it is forgotten. */
 uint8_t measured_category(const struct run *run, uint64_t position);
+/* What an event of the run means, as the description says. */
+const struct meaning *measured_meaning(const struct run *run, const struct event *event);
 uint64_t measured_again(const struct run *run);
 /* The waits that have not ended by what is known, until its end (UNEXPLAINED_OPEN, without an end); they are no intervals
  * yet.  Returns how many (caller frees *waits). */

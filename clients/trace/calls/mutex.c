@@ -11,6 +11,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
+#include "clients/trace/replay/steer.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static void record_mending(struct thread *t, struct line *line, uintptr_t site, 
                  NULL);
 }
 
-/* Locked for the first time by this thread: one record, or its second half. */
+/* Locked for the first time by this thread: one record, or its second half.  Who only tries does not ask. */
 static inline void record_entered(struct thread *t, struct object *o, struct line *line,
                                   bool petitioned, bool died, uintptr_t site)
 {
@@ -143,6 +144,8 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
     enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
     uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
     bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if (steers && got == TYPE_NONE)
+        steer_lock(t, line, site);
     if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
     if (got == TYPE_NONE) {
@@ -192,7 +195,7 @@ static inline __attribute__((always_inline)) int lock(uintptr_t site, const stru
     else if (!LIKELY(!hold))
         record_again(t, hold, site);
     else if (LIKELY(line != NULL))
-        record_entered(t, o, line, petitioned, result == EOWNERDEAD, site);
+        record_entered(t, o, line, petitioned || c->how == HOW_TRY, result == EOWNERDEAD, site);
     return result;
 }
 

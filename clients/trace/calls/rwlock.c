@@ -9,6 +9,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
+#include "clients/trace/replay/steer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -91,6 +92,8 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
     enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
     uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
     bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
+    if (steers && got == TYPE_NONE)
+        steer_lock(t, line, site);
     if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
     if (got == TYPE_NONE) {
@@ -137,7 +140,7 @@ static int lock(uintptr_t site, const struct call *c)
     else if (line && hold)
         again(t, hold, petitioned, site);
     else if (line)
-        entered(t, o, c, petitioned, site);
+        entered(t, o, c, petitioned || c->how == HOW_TRY, site);
     errno = saved;
     return result;
 }

@@ -6,6 +6,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/steer.h"
 #include "clients/trace/replay/turn.h"
 #include "wire/limits.h"
 
@@ -132,7 +133,7 @@ static void find_part(struct thread *t, struct part *p)
 static struct part *part_of(struct thread *t)
 {
     struct part *p = &t->part;
-    if (!p->sought)
+    if (!p->sought && script)
         find_part(t, p);
     return p->line && script_plays() ? p : NULL;
 }
@@ -327,6 +328,8 @@ static uint32_t about_of(const struct record *r, const struct step *step)
 void part_meet(struct thread *t, const struct record *r)
 {
     struct part *p = part_of(t);
+    if (steers)
+        steer_meet(t, r);
     t->part.now_count = 0;
     if (!p)
         return;
@@ -354,6 +357,8 @@ static bool is_followed_by_another(const struct part *p, unsigned i)
 void part_met(struct thread *t)
 {
     struct part *p = part_of(t);
+    if (steers)
+        steer_met();
     uint32_t alone = t->alone ? atomic_load_explicit(&t->alone->script, memory_order_relaxed) : 0;
     if (!p)
         return;
@@ -416,6 +421,7 @@ void replay_begin(void)
 {
     const char *path = environment_get("POET_REPLAY"), *wrong;
     uint64_t bytes = 0;
+    replays = steer_begin();
     if (!path || !*path)
         return;
     struct script_head *s = map(path, &bytes);

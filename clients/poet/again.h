@@ -1,0 +1,22 @@
+/* A program that is started again, and recorded into a file, as a trace says that it was run. */
+#ifndef CLIENTS_POET_AGAIN_H
+#define CLIENTS_POET_AGAIN_H
+
+#include "clients/book/book.h"
+#include "clients/poet/command.h"
+#include "clients/poet/loadable.h"
+
+struct again {
+    const char *output; /* the new trace */
+    bool libraries; /* calls of libraries are recorded, too */
+};
+
+/* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known. */
+char **again_arguments(const struct book *book);
+/* In the place of this process, which is a child; comes back with an exit status where that failed. */
+int again_start(const struct command *command, const struct again *again,
+                const struct loadable *loadable, char **argv);
+/* A trace's name with another ending: "DIR/x.poet" gives "x.again.poet". */
+void again_name(char *name, size_t size, const char *trace, const char *ending);
+
+#endif

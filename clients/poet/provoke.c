@@ -1,0 +1,269 @@
+/* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the trace of that. */
+#define _GNU_SOURCE
+#include "clients/poet/again.h"
+#include "clients/poet/maybe.h"
+#include "clients/poet/steering.h"
+#include "clients/poet/trial.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
+
+#define TRIES 20u
+#define PATIENCE_S 30u
+
+struct provoking {
+    const struct command *command;
+    const char *output;
+    unsigned tries, patience_s;
+    bool quiet;
+    struct subject subject;
+    struct shown_table table;
+    uint32_t row; /* of the table */
+    struct steering steering;
+    struct steer_head *led; /* as the program has it */
+    char file[400]; /* of it */
+    char named[PATH_MAX];
+    struct loadable loadable;
+    char **words;
+};
+
+/* ---- what is wanted ---- */
+
+static bool ask_table(struct provoking *p)
+{
+    struct tables tables = {.command = p->command};
+    struct tables_section section = {.what = "maybe"};
+    return tables_ask(&tables, &section, &p->subject, &p->table) == EXIT_DONE;
+}
+
+static void say_what(const struct provoking *p)
+{
+    struct table_names names = {&p->subject.source.book, p->subject.sites};
+    const char *kind = maybe_kind(&p->table, p->row);
+    fprintf(stderr, "poet provoke: %s\n", kind);
+    for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
+        char *said = maybe_part(&names, &p->table, i, kind);
+        fprintf(stderr, "    %s\n", said);
+        free(said);
+    }
+}
+
+static bool make_file(struct provoking *p)
+{
+    char directory[256];
+    struct error error;
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        command_fail(p->command, "%s", error.text);
+        return false;
+    }
+    snprintf(p->file, sizeof p->file, "%s/poet-%d.steer", directory, (int)getpid());
+    int fd = open(p->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    void *map = MAP_FAILED;
+    if (fd >= 0 && posix_fallocate(fd, 0, sizeof *p->led) == 0)
+        map = mmap(NULL, sizeof *p->led, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED)
+        command_fail(p->command, "%s: %s", p->file, strerror(errno));
+    else
+        p->led = map;
+    if (fd >= 0)
+        close(fd);
+    return map != MAP_FAILED;
+}
+
+/* ---- trying ---- */
+
+/* The first of a point that are passed by: none at first, then more and more. */
+static uint32_t skipped(unsigned try)
+{
+    return try < 4 ? 0 : 1u << (try / 2 - 2 < 16 ? try / 2 - 2 : 16);
+}
+
+static void lead(struct provoking *p, unsigned try)
+{
+    memcpy(p->led, &p->steering.head, sizeof *p->led);
+    for (uint32_t i = 0; i < p->led->point_count; i++)
+        p->led->points[i].skip = p->led->points[i].until == STEER_NOBODY ? 0 : skipped(try);
+}
+
+/* What shows that it happened; NULL: it did not. */
+static const char *judge(const struct provoking *p, const struct trial_end *end)
+{
+    (void)p;
+    return end->hangs ? "it hangs" : NULL;
+}
+
+static void show_hang(const struct provoking *p)
+{
+    char *arguments[] = {(char[]){"blocked"}, (char *)(uintptr_t)p->output, NULL};
+    fflush(stdout);
+    command_blocked.run(&command_blocked, 2, arguments);
+}
+
+static int prove(const struct provoking *p, const struct trial_end *end, unsigned try,
+                 const char *shows)
+{
+    if (end->error_bytes)
+        fwrite(end->errors, 1, end->error_bytes, stderr);
+    command_fail(p->command, "proved in try %u: %s; the trace is %s", try, shows, p->output);
+    if (end->hangs)
+        show_hang(p);
+    return EXIT_DONE;
+}
+
+static int try_all(struct provoking *p)
+{
+    struct trial trial = {.command = p->command,
+                          .loadable = &p->loadable,
+                          .words = p->words,
+                          .again = {p->output, p->steering.libraries},
+                          .patience_s = p->patience_s};
+    uint32_t freed = 0;
+    setenv("POET_STEER", p->file, 1);
+    for (unsigned i = 1; i <= p->tries; i++) {
+        struct trial_end end;
+        lead(p, i);
+        if (!trial_run(&trial, &end))
+            return WEXITSTATUS(end.status);
+        freed += steering_freed(p->led) > 0;
+        const char *shows = judge(p, &end);
+        int status = shows ? prove(p, &end, i, shows) : EXIT_FAILED;
+        trial_end_free(&end);
+        if (shows)
+            return status;
+    }
+    unlink(p->output);
+    return command_fail(p->command, "it did not happen in %u tr%s%s", p->tries,
+                        p->tries == 1 ? "y" : "ies",
+                        freed ? ", though all were where they had to be" : "");
+}
+
+/* ---- the command ---- */
+
+static bool read_number(const char *value, unsigned most, unsigned *number)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    if (*end || !*value || *value == '-' || !n || n > most)
+        return false;
+    *number = (unsigned)n;
+    return true;
+}
+
+static error_t take_number(const struct provoking *p, const char *option, const char *value,
+                           unsigned most, unsigned *number)
+{
+    if (read_number(value, most, number))
+        return 0;
+    command_usage(p->command, "--%s %s: a number from 1 to %u is needed", option, value, most);
+    return EINVAL;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct provoking *p = state->input;
+    switch (key) {
+    case 'o':
+        p->output = value;
+        return 0;
+    case 'q':
+        p->quiet = true;
+        return 0;
+    case OPTION_TRIES:
+        return take_number(p, "tries", value, 10000, &p->tries);
+    case OPTION_PATIENCE:
+        return take_number(p, "patience", value, 86400, &p->patience_s);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int provoke(struct provoking *p, unsigned number, char **words)
+{
+    char why[256];
+    bool found;
+    const char *wrong;
+    char **recorded = words[0] ? NULL : again_arguments(&p->subject.source.book);
+    int status = EXIT_FAILED;
+    p->words = words[0] ? words : recorded;
+    p->row = ask_table(p) ? steering_find(&p->table, number) : UINT32_MAX;
+    if (p->row == p->table.row_count)
+        command_fail(p->command, "%s has no %u: see poet maybe", p->subject.source.name, number);
+    else if (p->row < p->table.row_count && !p->words)
+        status = command_usage(p->command, "%s does not say what was run: name the program",
+                               p->subject.source.name);
+    else if (p->row < p->table.row_count &&
+             !steering_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
+        command_fail(p->command, "it cannot be led there: %s", wrong);
+    else if (p->row < p->table.row_count &&
+             !loadable_look(p->words[0], &p->loadable, &found, why, sizeof why))
+        status = command_fail(p->command, "%s: %s", p->words[0], why),
+        status = found ? status : 127;
+    else if (p->row < p->table.row_count && make_file(p)) {
+        if (!p->quiet)
+            say_what(p);
+        status = try_all(p);
+    }
+    free(recorded);
+    return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct provoking p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
+    int first, status = command_read(command, argc, argv, &p, &first);
+    unsigned number;
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first < 2 || !read_number(argv[first + 1], UINT_MAX, &number))
+        return command_usage(command, "a TRACE and the number of what is wanted are needed");
+    const char *trace = argv[first];
+    argc -= first + 1, argv += first + 1; /* options may come behind them, too */
+    status = command_read(command, argc, argv, &p, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (!p.output) {
+        again_name(p.named, sizeof p.named, trace, "provoked");
+        p.output = p.named;
+    }
+    if (!subject_open(command, &p.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    status = provoke(&p, number, argv + first);
+    if (*p.file)
+        unlink(p.file);
+    shown_table_free(&p.table);
+    subject_close(&p.subject);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"tries", OPTION_TRIES, "N", 0, "run it so often at most (20)", 0},
+    {"output", 'o', "FILE", 0, "the trace of the run in which it happened (TRACE.provoked.poet)",
+     0},
+    {"patience", OPTION_PATIENCE, "S", 0, "end a run that takes longer, in seconds (30)", 0},
+    {"quiet", 'q', NULL, 0, "say only whether it happened", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "TRACE N [--] [PROGRAM ARGUMENT...]",
+    .doc =
+        "Run a program again and again, and lead it to the N-th of what poet maybe says of TRACE: threads "
+        "are held at that place of the code, a second at most, until others are where they have to be.  "
+        "What the program writes is kept back; it reads nothing.\vA run that hangs for certain is "
+        "ended with SIGKILL once its trace says so.  The exit status is 0 if it happened, 1 if not.",
+    .children = options_children};
+
+const struct command command_provoke = {.name = "provoke",
+                                        .summary = "make a program do what it could have done",
+                                        .run = run,
+                                        .argp = &argp,
+                                        .program_follows = true};

@@ -1,0 +1,304 @@
+/* The table of what else the run could have done (server/causes/maybe.h): orders that did not happen, one below the other,
+ * and under each what its threads did, with the events that show it.
+ *
+ * Options: "kinds", words of MAYBE_KINDS with commas between; the numbers stay those that all have. */
+#include "memory/memory.h"
+#include "server/answer/measured.h"
+#include "server/answer/table/table.h"
+#include "server/causes/maybe.h"
+#include "server/measure/teller.h"
+#include "server/run/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READ 256u /* events at once */
+
+enum column {
+    NUMBER,
+    KIND,
+    TIMES,
+    THREAD,
+    LINE,
+    WHERE,
+    EVENT,
+    THEN_LINE,
+    THEN_WHERE,
+    THEN_EVENT,
+    BEGIN_WHERE,
+    BEGIN_EVENT,
+    TYPE,
+    THEN_TYPE,
+    BEGIN_TYPE
+};
+
+struct work {
+    const struct table_view *view;
+    struct sure sure;
+    struct maybe *maybe;
+    uint64_t next, end; /* positions */
+    struct event *events;
+    uint64_t first; /* of those that are read */
+    size_t count;
+    uint8_t *locks; /* by kind: 1 + is it one of locks; 0: not known yet */
+    size_t kind_room;
+    bool cut;
+};
+
+/* ---- what the description says ---- */
+
+static bool is_lock(const void *context, uint32_t line)
+{
+    struct work *w = (struct work *)(uintptr_t)context;
+    const struct run *run = w->view->run;
+    uint32_t kind = order_line_kind(run->order, line);
+    w->locks = grow_zeroed(w->locks, &w->kind_room, kind + 1u, sizeof *w->locks);
+    if (!w->locks[kind]) {
+        const struct target_kind *k = run_target_kind(run, run_kind_name(run, kind));
+        w->locks[kind] = k && k->category == CATEGORY_LOCK && k->threads ? 2 : 1;
+    }
+    return w->locks[kind] == 2;
+}
+
+static bool is_timed(const struct run *run, const struct event *e)
+{
+    const struct target_event *look = run_look(run, e->line, e->type, (enum relation)e->relation);
+    return look && look->timed;
+}
+
+/* On a line that several may be in at once: does somebody come after more than who comes in so? */
+static bool is_shared(const struct run *run, const struct event *e)
+{
+    const struct target_event *look = run_look(run, e->line, e->type, (enum relation)e->relation);
+    if (!look || !order_line_shared(run->order, e->line))
+        return false;
+    const char *kind = run_kind_name(run, order_line_kind(run->order, e->line));
+    for (size_t t = 0; t < run->target_count; t++)
+        for (size_t i = 0; i < run->targets[t]->event_count; i++) {
+            const struct target_event *other = &run->targets[t]->events[i];
+            if (target_has(&other->on, kind) && other->after.count > look->after.count)
+                return true;
+        }
+    return false;
+}
+
+/* ---- events as deeds ---- */
+
+static void tell(struct work *w, struct deed deed) { maybe_deed(w->maybe, &deed); }
+
+static void take_event(struct work *w, const struct event *e, uint64_t position)
+{
+    const struct run *run = w->view->run;
+    const struct meaning *is = measured_meaning(run, e);
+    struct deed deed = {.thread = e->thread,
+                        .about = e->about,
+                        .place = places_of(run, e->site),
+                        .position = position,
+                        .mark = sure_mark(&w->sure, e->thread)};
+    bool within = e->line != e->thread && is_lock(w, e->line);
+    deed.lock = within ? e->line : e->about;
+    if (is->waits && is->class == WAIT_EXCLUSION && e->about && is_lock(w, e->about)) {
+        deed.is = DEED_ASKS;
+        deed.lock = e->about;
+        deed.timed = is_timed(run, e);
+        tell(w, deed);
+    } else if (within && is->waits && is->releases) {
+        deed.is = DEED_WAITS;
+        deed.timed = is_timed(run, e);
+        tell(w, deed);
+    } else if (is->by_clock && e->about && is_lock(w, e->about)) {
+        deed.is = DEED_REFUSED;
+        deed.lock = e->about;
+        tell(w, deed);
+    } else if (within && is->by_clock && is->enters) {
+        deed.is = DEED_ENDS;
+        tell(w, deed);
+    }
+    if (within && (is->enters || is->leaves) && !is->waits) {
+        deed.is = is->enters ? DEED_TAKES : DEED_GIVES;
+        deed.lock = e->line;
+        deed.shared = is->enters && is_shared(run, e);
+        tell(w, deed);
+    }
+}
+
+/* The events of one point, the i-th that is read and those behind it; how many. */
+static uint32_t take_point(struct work *w, size_t i)
+{
+    uint32_t count = 1;
+    while (i + count < w->count && w->events[i + count].point == w->first + i)
+        count++;
+    w->cut |= !sure_point(&w->sure, w->first + i, w->events + i, count);
+    for (uint32_t k = 0; !w->cut && k < count; k++) {
+        const struct event *e = &w->events[i + k];
+        if (e->line && !(e->line & HIDDEN_LINE) && e->thread && e->state == EVENT_ORDERED)
+            take_event(w, e, w->first + i + k);
+    }
+    return count;
+}
+
+/* ---- the work ---- */
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past) {
+        *problem = memory_copied("what else could have been is said of the whole run: of a part of "
+                                 "it nobody knows what was before");
+        return NULL;
+    }
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    w->maybe = maybe_new();
+    w->next = order_first(view->run->order);
+    w->end = order_count(view->run->order);
+    w->sure = (struct sure){
+        .order = view->run->order, .is_lock = is_lock, .context = w, .first = w->next};
+    w->events = memory_zeroed(READ, sizeof *w->events);
+    return w;
+}
+
+/* So many that the last point of them is whole, unless it is longer than all of them. */
+static void read_on(struct work *w)
+{
+    uint64_t most = w->end - w->next < READ ? w->end - w->next : READ;
+    w->first = w->next;
+    w->count = order_read(w->view->run->order, w->next, most, w->events);
+    if (w->next + w->count >= w->end)
+        return;
+    uint64_t point = w->events[w->count - 1].point;
+    if (point > w->first && point < w->first + w->count)
+        w->count = point - w->first;
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    while (w->next < w->end && !w->cut && *budget) {
+        read_on(w);
+        for (size_t i = 0; i < w->count && !w->cut;)
+            i += take_point(w, i);
+        w->next += w->count;
+        *budget -= w->count < *budget ? w->count : *budget;
+    }
+    return (w->next >= w->end || w->cut) && maybe_go_on(w->maybe, budget);
+}
+
+/* ---- rows ---- */
+
+static void add_columns(struct shown_table *t)
+{
+    table_add_column(t, "number", "", TABLE_COUNT, NULL);
+    table_add_column(t, "kind", "could be", TABLE_TEXT, NULL);
+    table_add_column(t, "times", "times", TABLE_COUNT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "line", "first", TABLE_LINE, NULL);
+    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
+    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
+    table_add_column(t, "then_line", "then", TABLE_LINE, NULL);
+    table_add_column(t, "then_where", "where", TABLE_PLACE, NULL);
+    table_add_column(t, "then_event", "event", TABLE_EVENT, NULL);
+    table_add_column(t, "begin_where", "begins", TABLE_PLACE, NULL);
+    table_detail(t);
+    table_add_column(t, "begin_event", "begins with", TABLE_EVENT, NULL);
+    table_detail(t);
+    table_add_column(t, "type", "type", TABLE_TEXT, NULL);
+    table_detail(t);
+    table_add_column(t, "then_type", "type", TABLE_TEXT, NULL);
+    table_detail(t);
+    table_add_column(t, "begin_type", "type", TABLE_TEXT, NULL);
+    table_detail(t);
+}
+
+/* An event, as three cells. */
+static void put_event(const struct table_view *view, uint64_t position, struct table_cell *cells,
+                      enum column where, enum column event, enum column type)
+{
+    if (position == NO_POSITION)
+        return;
+    struct event e = order_event(view->run->order, position);
+    cells[event] = cell_event(table_event(view, position));
+    cells[type] = cell_text(run_type_name(view->run, e.type));
+    if (e.site)
+        cells[where] = cell_place(table_place(view, places_of(view->run, e.site)));
+}
+
+static void add_part(const struct table_view *view, const struct maybe_part *part,
+                     struct shown_table *t)
+{
+    struct table_cell *cells = table_add_row(t, 1, table_event(view, part->position));
+    if (!cells)
+        return;
+    cells[THREAD] = cell_line(part->thread);
+    cells[LINE] = cell_line(part->lock);
+    cells[THEN_LINE] = cell_line(part->then_lock);
+    put_event(view, part->position, cells, WHERE, EVENT, TYPE);
+    put_event(view, part->then, cells, THEN_WHERE, THEN_EVENT, THEN_TYPE);
+    put_event(view, part->begin, cells, BEGIN_WHERE, BEGIN_EVENT, BEGIN_TYPE);
+    table_row_line(t, part->thread);
+}
+
+static bool is_wanted(const struct table_request *request, enum maybe_kind kind)
+{
+    const char *kinds = table_option(request, "kinds"), *word = maybe_word(kind);
+    size_t n = strlen(word);
+    for (const char *at = kinds; at && (at = strstr(at, word)); at += n)
+        if ((at == kinds || at[-1] == ',') && (!at[n] || at[n] == ','))
+            return true;
+    return !kinds;
+}
+
+static bool is_of_lines(const struct table_view *view, const struct finding *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->part_count && !any; i++)
+        any = table_wants(view, f->parts[i].thread);
+    return any;
+}
+
+static void add_finding(const struct table_view *view, const struct finding *f, size_t number,
+                        struct shown_table *t)
+{
+    struct table_cell *cells = table_add_row(t, 0, table_event(view, f->parts[0].position));
+    if (!cells)
+        return;
+    cells[NUMBER] = cell_number((int64_t)number);
+    cells[KIND] = cell_text(maybe_word(f->kind));
+    cells[TIMES] = cell_number((int64_t)f->times);
+    for (uint32_t i = 0; i < f->part_count; i++)
+        table_row_line(t, f->parts[i].thread);
+    for (uint32_t i = 0; i < f->part_count; i++)
+        add_part(view, &f->parts[i], t);
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    const struct findings *found = maybe_found(w->maybe);
+    t->title = memory_copied("what else could have been");
+    add_columns(t);
+    for (size_t i = 0; i < found->count; i++)
+        if (is_wanted(view->request, found->items[i].kind) && is_of_lines(view, &found->items[i]))
+            add_finding(view, &found->items[i], i + 1, t);
+    if (w->cut)
+        table_add_note(t, "of %llu events the first %llu were looked at: the rest is too much",
+                       (unsigned long long)(w->end - order_first(view->run->order)),
+                       (unsigned long long)(w->next - order_first(view->run->order)));
+    if (found->cut)
+        table_add_note(t, "there may be more: not all could be looked at");
+    table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    maybe_free(w->maybe);
+    sure_free(&w->sure);
+    free(w->events);
+    free(w->locks);
+    free(w);
+}
+
+static const char *const by[] = {"places", NULL};
+
+const struct preset preset_maybe = {
+    .what = "maybe", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

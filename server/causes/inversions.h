@@ -1,0 +1,28 @@
+/* Locks that threads take in orders that do not go together: cycles of threads of which each holds what the next one asks
+ * for (Havelund 2000; Joshi, Park, Sen and Naik 2009).
+ *
+ * Left out is what cannot be: where two of them hold a common lock meanwhile, or one is certainly over before another
+ * begins (sure.h).  Who gives up after a time, or where it did not get a lock asks no more, closes no cycle. */
+#ifndef SERVER_CAUSES_INVERSIONS_H
+#define SERVER_CAUSES_INVERSIONS_H
+
+#include "memory/map.h"
+#include "server/causes/maybe.h"
+
+struct inversions {
+    struct inversions_thread *threads;
+    size_t thread_count, thread_room;
+    struct map thread_of; /* line -> 1 + index */
+    struct inversions_edge *edges; /* a lock that is held where another one is asked for */
+    size_t edge_count, edge_room;
+    struct map edge_of, by_held, tries; /* tries: places that were refused */
+    struct map found; /* by their places -> 1 + index of findings */
+    size_t start; /* the edge that cycles are looked for from */
+    bool ended;
+};
+
+void inversions_deed(struct inversions *inversions, const struct deed *deed);
+bool inversions_go_on(struct inversions *inversions, struct findings *findings, uint64_t *budget);
+void inversions_free(struct inversions *inversions);
+
+#endif

@@ -1,0 +1,70 @@
+/* What is certainly before what in a run, whoever is first at a lock: who made, let go on or met whom.
+ *
+ * The order of a run has also the succession at each lock, which luck decided.  Here that is left out: an event is before
+ * another if its thread's own succession and edges between threads say so, and no line of a lock is between them.  Kept as
+ * vectors (Fidge 1988, Mattern 1989) of strands, which are threads and hidden lines; one is made anew only where its
+ * strand comes after another. */
+#ifndef SERVER_CAUSES_SURE_H
+#define SERVER_CAUSES_SURE_H
+
+#include "server/order/order.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a strand is certainly after. */
+struct sure_vector {
+    uint32_t count; /* of strands */
+    uint32_t at[]; /* 1 + position, from the first; 0: nothing of it */
+};
+
+/* An event, as long as the struct sure is there. */
+struct sure_mark {
+    uint32_t strand, at; /* at 0: none */
+    const struct sure_vector *after; /* NULL: nothing */
+};
+
+struct sure_strand {
+    const struct sure_vector *now;
+    uint32_t at; /* its last event */
+    struct sure_since {
+        uint32_t at;
+        const struct sure_vector *after;
+    } *since; /* by at */
+    size_t count, room;
+};
+
+struct sure {
+    const struct order *order;
+    bool (*is_lock)(const void *context, uint32_t line); /* succession on it is luck */
+    const void *context;
+    uint64_t first; /* position */
+    struct sure_strand *strands;
+    uint32_t strand_count;
+    size_t strand_room;
+    uint32_t *of_line, *of_hidden; /* 1 + strand; 0: none */
+    size_t line_room, hidden_room;
+    struct sure_last {
+        uint32_t strand, at;
+    } *last; /* on each line */
+    size_t last_room;
+    void **blocks; /* of vectors */
+    size_t block_count, block_room;
+    size_t bytes; /* of them */
+    uint32_t *joined; /* by strand, for who meets */
+    size_t joined_room;
+};
+
+#define SURE_BYTES_MOST (512u << 20)
+
+/* The events of one point, which stand at these positions of the log; in the order of the log.  False: there is no more
+ * room, and nothing was learnt. */
+bool sure_point(struct sure *sure, uint64_t first, const struct event *events, uint32_t count);
+/* A thread's last event that was learnt. */
+struct sure_mark sure_mark(const struct sure *sure, uint32_t thread);
+/* Is a certainly before b?  No event is before itself. */
+bool sure_before(struct sure_mark a, struct sure_mark b);
+void sure_free(struct sure *sure); /* empties it */
+
+#endif

@@ -1,0 +1,48 @@
+#!/bin/bash
+# What else a run could have done: what is wrong with each program of maybe/bad_*.c is named though the run went well, and
+# of maybe/good_*.c, which look alike, nothing is said to hang.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+here=$root/tests/e2e/maybe
+# record NAME [WRAPPER...]: a run that goes well
+record() {
+    rm -f "$1.poet"
+    POET_OUTPUT=$1.poet timeout 60 ./"$1" || return 1
+    until_true finished "$1.poet"
+}
+# kinds NAME: of what is found, a line each, as it is numbered
+kinds() { poet maybe --json "$1.poet" | python3 -c '
+import json, sys
+for l in sys.stdin:
+    row = json.loads(l).get("row")
+    if row and row["number"]: print(row["kind"])'; }
+
+while read -r name kind; do
+    poetcc -trace -g "$here/$name.c" -o "$name"
+    until_true record "$name"
+    like "$name: $kind is named" "$(kinds "$name")" "^$kind\$"
+done <<'END'
+bad_two inversion
+bad_three inversion
+bad_often inversion
+bad_rw inversion
+END
+for name in gate ordered hand later try readers; do
+    poetcc -trace -g "$here/good_$name.c" -o "good_$name"
+    record "good_$name"
+    is "good_$name: nothing that hangs" "$(kinds "good_$name" | grep -v 'between\|first')" ""
+done
+
+# ---- in words, and for scripts ----
+said=$(poet maybe bad_two.poet)
+like "it says who took what where" "$said" \
+    '^ *T:alice took M:forks at alice \(bad_two.c:8\) \(4:1\), then asked for M:knives at alice \(bad_two.c:9\) \(4:2\)$'
+like "and what that is" "$said" '^1  inversion: each holds what the next one asks for'
+is "very often is one line" "$(poet maybe --kinds inversion bad_often.poet | grep -c inversion:)" 1
+is "of other kinds nothing is said" "$(poet maybe --kinds lost bad_two.poet | grep -c inversion)" 0
+is "but the numbers stay" "$(poet maybe --kinds inversion bad_two.poet | grep -c '^1  ')" 1
+is "a kind that there is not is wrong usage" "$(poet maybe --kinds nix bad_two.poet 2>/dev/null; echo $?)" 2
+is "a trace that is not there is an error" "$(poet maybe nix.poet 2>/dev/null; echo $?)" 1
+like "of a part of a run nothing is said" "$(poet maybe --from 1ms bad_two.poet 2>&1)" 'of the whole run'
+like "it is a table as others: CSV" "$(poet maybe --csv bad_two.poet)" '^1,inversion,1'
+done_testing

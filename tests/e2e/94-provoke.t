@@ -1,0 +1,64 @@
+#!/bin/bash
+# What could have been is made to happen: in each program of maybe/bad_*.c in at most twenty runs, in those of
+# maybe/good_*.c, which look alike, never.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+here=$root/tests/e2e/maybe
+record() {
+    rm -f "$1.poet"
+    POET_OUTPUT=$1.poet timeout 60 ./"$1" || return 1
+    until_true finished "$1.poet"
+}
+numbers() { poet maybe --json "$1.poet" | python3 -c '
+import json, sys
+for l in sys.stdin:
+    row = json.loads(l).get("row")
+    if row and row["number"] and ("'"$2"'" in ("", row["kind"])): print(row["number"])'; }
+
+while read -r name kind shows; do
+    poetcc -trace -g "$here/$name.c" -o "$name"
+    until_true record "$name"
+    number=$(numbers "$name" "$kind" | head -n 1)
+    rm -f new.poet
+    poet provoke "$name.poet" "$number" -o new.poet >out 2>said
+    status=$?
+    like "$name: proved" "$status $(cat said)" "^0 (.*\$|\$)"
+    like "$name: and how" "$(grep -a 'proved' said)" "proved in try [0-9]*: .*$shows"
+    check "$name: the trace is a trace" poet check new.poet
+done <<'END'
+bad_two inversion hangs
+bad_three inversion hangs
+bad_often inversion hangs
+bad_rw inversion hangs
+END
+for name in gate ordered hand later try readers; do
+    poetcc -trace -g "$here/good_$name.c" -o "good_$name"
+    record "good_$name"
+    proved=
+    for number in $(numbers "good_$name" ""); do
+        poet provoke -q --tries 3 "good_$name.poet" "$number" -o new.poet >/dev/null 2>said
+        grep -q proved said && proved="$proved $number: $(cat said)"
+    done
+    is "good_$name: nothing is proved" "$proved" ""
+done
+
+# ---- what it says ----
+poet provoke bad_two.poet 1 >out 2>said
+like "it says what is wanted" "$(cat said)" '^    T:alice took M:forks at alice \(bad_two.c:8\)'
+like "and what the trace says of who waits" "$(cat out)" 'cycle: .* a deadlock'
+check "it has a name by itself" test -s bad_two.provoked.poet
+like "which poet blocked says, too" "$(poet blocked bad_two.provoked.poet)" 'a deadlock'
+is "nothing is left behind" "$(ls run/*.steer 2>/dev/null)" ""
+is "no number is wrong usage" "$(poet provoke bad_two.poet 2>/dev/null; echo $?)" 2
+is "a number that there is not is an error" "$(poet provoke bad_two.poet 7 2>/dev/null; echo $?)" 1
+is "a program that is not there has a status of its own" "$(poet provoke bad_two.poet 1 ./nix 2>/dev/null; echo $?)" 127
+cat >other.c <<'C'
+int main(void) { return 0; }
+C
+poetcc -trace -g other.c -o other
+poet provoke --tries 2 bad_two.poet 1 -o no.poet ./other >out 2>said
+is "in another program it does not happen" "$? $(grep -c 'it did not happen in 2 tries' said)" "1 1"
+check "and no trace is left of it" test ! -e no.poet
+is "a program that is led by nothing runs freely, and says so" \
+    "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_STEER=said ./other 2>&1 | grep -c 'POET_STEER: said: nothing to be led by: the program runs freely')" 1
+done_testing

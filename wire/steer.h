@@ -1,0 +1,51 @@
+/* Steering: a run that is led towards an order, for a program that is to do what it did not do by itself.
+ *
+ * One file, of this machine only, that every program of the run maps: points, each a type of event at a place of the code.
+ * A thread that comes to a point may be held there, as long as it takes for others to come where they are to be, but never
+ * longer than the head says.  `poet provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
+#ifndef WIRE_STEER_H
+#define WIRE_STEER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define STEER_MAGIC 0x7265657473707070u
+#define STEER_VERSION 1u
+#define STEER_POINTS 32u
+#define STEER_TYPE_BYTES 64u
+#define STEER_FILE_BYTES 256u
+
+enum steer_until {
+    STEER_NOBODY, /* nobody is held: what comes and goes is counted */
+    STEER_CYCLE, /* until those that are held hold what the next one asks for, in a circle */
+    STEER_DONE, /* until what others point at was done so often */
+    STEER_ANEW, /* the same, counted from when it is held */
+    STEER_WAITING /* until so many threads did what others point at, and nothing since */
+};
+
+struct steer_point {
+    char type[STEER_TYPE_BYTES];
+    char file[STEER_FILE_BYTES]; /* the last part of the path */
+    uint64_t address; /* in the file, as it is linked */
+    uint32_t until; /* an enum steer_until */
+    uint32_t others; /* bits of points */
+    uint32_t count;
+    uint32_t skip; /* so many that come are not held */
+    /* the programs' */
+    _Atomic uint32_t came, done, inside;
+    _Atomic uint32_t freed; /* held, and let go because it was as it should be */
+    _Atomic uint32_t late; /* held in vain */
+};
+
+struct steer_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t point_count;
+    uint32_t hold_ms; /* the longest */
+    uint32_t late_most; /* of a point: then nobody is held there any more */
+    struct steer_point points[STEER_POINTS];
+};
+
+#define STEER_HOLD_MS 1000u /* more is not believed */
+
+#endif
