@@ -19,14 +19,12 @@ static const struct level {
     uint32_t wanted;
 } levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
 
-static const struct level others[] = {{"states", WANTED_STATES},
-                                      {"memory", WANTED_MEMORY},
-                                      {"meters", WANTED_METERS},
-                                      {"usage", WANTED_USAGE},
-                                      {0}};
+static const struct level others[] = {{"states", WANTED_STATES},     {"memory", WANTED_MEMORY},
+                                      {"meters", WANTED_METERS},     {"usage", WANTED_USAGE},
+                                      {"throttle", WANTED_THROTTLE}, {0}};
 
 static const char all_words[] = "there are calls (calls=counts, real, cpu, every), states, memory, "
-                                "waits, meters, usage, rate=1 to rate=1000, none";
+                                "waits, meters, usage, throttle, rate=1 to rate=1000, none";
 
 static bool find(const struct level *in, const char *word, size_t size, uint32_t *wanted)
 {
@@ -90,8 +88,8 @@ bool measure_words(const char *words, struct measure *m, char **why)
 
 static void take_exact(struct reader *reader, const config_setting_t *root, struct measure *m)
 {
-    static const char *const keys[] = {"calls",  "states", "memory", "waits",
-                                       "meters", "usage",  NULL};
+    static const char *const keys[] = {"calls",  "states", "memory",   "waits",
+                                       "meters", "usage",  "throttle", NULL};
     static const char *const words[] = {"off", "counts", "real", "cpu", "every", NULL};
     const config_setting_t *exact = config_setting_get_member(root, "exact");
     if (!exact)
@@ -109,6 +107,9 @@ static void take_exact(struct reader *reader, const config_setting_t *root, stru
         get_bool(reader, exact, o->word, &on);
         m->wanted |= on ? o->wanted : 0;
     }
+    if (m->wanted & WANTED_THROTTLE && !(m->wanted & WANTED_REAL))
+        WRONG(config_setting_get_member(exact, "throttle"),
+              "\"throttle\" is of calls that are timed: calls = \"real\", \"cpu\" or \"every\"");
 }
 
 static void take_statistical(struct reader *reader, const config_setting_t *root, struct measure *m)

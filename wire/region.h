@@ -45,12 +45,14 @@
 #define WANTED_CHOSEN                                                                              \
     0x4000u /* somebody chose what is wanted: who waits for that waits no longer */
 #define WANTED_BROKEN 0x8000u /* what was to choose it could not be read */
-#define WANTED_USAGE 0x80u  /* what getrusage(2) says of it, and of its process, at their ends */
+#define WANTED_THROTTLE                                                                            \
+    0x100u /* calls of functions that are called very often, and shortly, are counted only from then on */
+#define WANTED_USAGE 0x80u /* what getrusage(2) says of it, and of its process, at their ends */
 
 struct region_head {
     uint32_t magic, version;
     uint32_t thread; /* code of its own line, as in its queue */
-    uint32_t clock;  /* QUEUE_CLOCK_*: what ticks are */
+    uint32_t clock; /* QUEUE_CLOCK_*: what ticks are */
     uint32_t enter_256,
         exit_256; /* what measuring takes, in 256ths of a tick: within a call, and within its caller */
     _Alignas(
@@ -88,7 +90,9 @@ enum region_scope {
     SCOPE_FUNCTION, /* `function` is an address in it */
     SCOPE_NAMED, /* a part that the program named: `function` is where its name is told, poet_scope */
     SCOPE_WAITED, /* a call that is recorded: `function` is its event type's code */
-    SCOPE_OTHER /* all that found no room below its parent */
+    SCOPE_OTHER, /* all that found no room below its parent */
+    SCOPE_COUNTED /* calls of the function at `function` that are counted, not timed: what they took, and what they
+                   * called, is their caller's.  `real` is since when, by the monotonic clock in ns; 0: always */
 };
 
 struct region_context {

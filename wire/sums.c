@@ -1,6 +1,5 @@
 #include "wire/sums.h"
 
-#include "wire/region.h"
 #include "wire/varied.h"
 
 /* With the index of a context. */
@@ -8,7 +7,11 @@
 #define TIMED 2u
 #define OPEN 4u
 #define MARKS_BITS 3
-#define SITED 4u /* with an enum region_scope: where it was called from is told */
+/* With an enum region_scope, of which SCOPE_COUNTED is a mark of its own. */
+#define SCOPE 3u
+#define SITED 4u /* where it was called from is told */
+#define COUNTED 8u
+#define SINCE 16u /* and since when */
 
 static uint64_t get_time(struct in *in)
 {
@@ -51,20 +54,26 @@ static void put_is(struct out *out, const struct sums_context *c)
 {
     put_varied(out, c->index ? c->index - c->is.parent : 0);
     put_varied(out, c->index - c->is.lands);
-    put_varied(out, c->is.scope | (c->is.site ? SITED : 0));
+    bool counted = c->is.scope == SCOPE_COUNTED, since = counted && c->is.since_ns;
+    put_varied(out,
+               (counted ? COUNTED : c->is.scope) | (c->is.site ? SITED : 0) | (since ? SINCE : 0));
     put_varied(out, c->is.function);
     if (c->is.site)
         put_varied(out, c->is.site);
+    if (since)
+        put_varied(out, c->is.since_ns);
 }
 
 static bool get_is(struct in *in, uint32_t index, struct sums_is *is)
 {
-    uint64_t parent = get_varied(in), lands = get_varied(in), scope = get_varied(in);
-    bool sited = scope & SITED;
-    scope &= ~(uint64_t)SITED;
+    uint64_t parent = get_varied(in), lands = get_varied(in), marks = get_varied(in);
+    uint64_t scope = marks & COUNTED && !(marks & SCOPE) ? SCOPE_COUNTED : marks & SCOPE;
     is->function = get_varied(in);
-    is->site = sited ? get_varied(in) : 0;
-    if (parent > index || (index && !parent) || lands > index || scope > SCOPE_OTHER)
+    is->site = marks & SITED ? get_varied(in) : 0;
+    is->since_ns = marks & SINCE ? get_time(in) : 0;
+    if (parent > index || (index && !parent) || lands > index ||
+        marks > (SCOPE | SITED | COUNTED | SINCE) || (marks & COUNTED && marks & SCOPE) ||
+        (marks & SINCE && !(marks & COUNTED)))
         in_fail(in, "a context that cannot be");
     is->parent = index - (uint32_t)parent;
     is->lands = index - (uint32_t)lands;

@@ -7,6 +7,7 @@
 #define WIRE_SUMS_H
 
 #include "wire/message.h"
+#include "wire/region.h"
 
 #define SUMS_CPU 1u /* own is the processor's time; else what is real */
 #define SUMS_BLIND 2u /* its processor clock was read no more, since to read it is a system call */
@@ -26,6 +27,8 @@ struct sums_is {
     uint32_t scope; /* an enum region_scope */
     uint64_t function;
     uint64_t site; /* where it is called from: an address in its parent; 0 not known */
+    uint64_t
+        since_ns; /* of SCOPE_COUNTED: since when, by the program's monotonic clock; 0: always */
 };
 
 struct sums_context {
@@ -38,6 +41,11 @@ struct sums_context {
     uint64_t open_real_ns, open_own_ns;
     uint64_t open_last_ns; /* since the innermost one went on: whether it ran since is not known */
 };
+
+static inline bool sums_is_function(const struct sums_is *is)
+{
+    return is->scope == SCOPE_FUNCTION || is->scope == SCOPE_COUNTED;
+}
 
 void put_sums_head(struct out *out, const struct sums_head *head);
 bool get_sums_head(struct in *in, struct sums_head *head);

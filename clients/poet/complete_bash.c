@@ -121,7 +121,7 @@ static const char rest[] =
     "complete -F _poet poet\n\n"
     "_poetcc() {\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]}\n"
-    "    if [[ $cur == -* ]]; then _poet_reply words -trace -profile -ignore= -only= -processes --poet-flags --help; else _poet_reply file; fi\n"
+    "    if [[ $cur == -* ]]; then _poet_reply words -trace -profile -ignore= -only= -count= -processes --poet-flags --help; else _poet_reply file; fi\n"
     "}\n"
     "complete -o default -F _poetcc poetcc poetcc++\n";
 

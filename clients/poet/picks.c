@@ -54,7 +54,8 @@ static void check_list(struct check *c, const char *list, const char *file)
 
 bool picks_check(const struct command *command)
 {
-    static const char *const variables[] = {"POET_CALLS_IGNORE", "POET_CALLS_ONLY"};
+    static const char *const variables[] = {"POET_CALLS_IGNORE", "POET_CALLS_COUNT",
+                                            "POET_CALLS_ONLY"};
     bool good = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         struct check c = {command, variables[i], true};

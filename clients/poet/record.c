@@ -282,7 +282,7 @@ static const struct argp_option options[] = {
     {"meters", 'm', "LIST|FILE", 0,
      "measure this, and nothing else but the order: words divided by commas, or a file that says it "
      "(docs/config.md); memory: what is taken from the heap and never freed; calls=counts, real, cpu or "
-     "every: of functions, if it was compiled for that; states, meters, usage, waits; rate=N: N samples a "
+     "every: of functions, if it was compiled for that; states, meters, usage, waits, throttle; rate=N: N samples a "
      "second; default: meters, and calls=cpu if it was compiled for that",
      1},
     {"force", 'f', NULL, 0,

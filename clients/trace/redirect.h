@@ -9,6 +9,11 @@ __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such 
 __asm__(
     ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, 1\n"
     "poet_profiled: .byte 1\n.popsection\n");
+#if defined(                                                                                       \
+    POET_COUNT) /* calls of these functions are counted, not timed: a note of the linker's */
+__asm__(".pushsection .note.poet,\"a\",%note\n.balign 4\n.long 5, 992f-991f, 1\n.asciz \"Poet\"\n"
+        ".balign 4\n991: .asciz \"" POET_COUNT "\"\n992: .balign 4\n.popsection\n");
+#endif
 #endif
 #include "calls.h"
 #undef POET_REDIRECT

@@ -108,10 +108,12 @@ static void meet(struct region *region, struct region_seen *seen, uint32_t index
 {
     if (seen->known)
         return;
-    struct sums_is is = {LOOK(c->parent), LOOK(c->lands), LOOK(c->scope), LOOK(c->function),
-                         LOOK(c->site)};
+    struct sums_is is = {LOOK(c->parent),   LOOK(c->lands), LOOK(c->scope),
+                         LOOK(c->function), LOOK(c->site),  0};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
-         bad_scope = is.scope > SCOPE_OTHER;
+         bad_scope = is.scope > SCOPE_COUNTED;
+    uint64_t since = is.scope == SCOPE_COUNTED ? LOOK(c->real) : 0;
+    is.since_ns = since <= SUMS_TIME_MOST ? since : 0;
     is.parent = bad_parent ? 0 : is.parent;
     is.lands = bad_lands ? index : is.lands;
     is.scope = bad_scope ? SCOPE_OTHER : is.scope;
@@ -267,7 +269,7 @@ static struct sums_context say(const struct region *region, const struct region_
     uint64_t ns[GROWS];
     bool timed = s->least != UINT64_MAX;
     for (unsigned i = REAL; i < GROWS; i++)
-        ns[i] = in_ns(region, moment, s->grows[i]);
+        ns[i] = s->is.scope == SCOPE_COUNTED ? 0 : in_ns(region, moment, s->grows[i]);
     return (struct sums_context){
         .index = index,
         .is = s->is,

@@ -67,6 +67,9 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->made += s->made;
     to->open += s->open;
     to->left += s->left;
+    to->counted += s->counted;
+    if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
+        to->since_ns = s->since_ns;
     add_ns(&to->self_ns, s->self_ns);
     add_ns(&to->total_ns, s->total_ns);
     add_ns(&to->cpu_ns, s->cpu_ns);
@@ -88,18 +91,21 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
 struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c)
 {
     const struct sums_context *s = &c->sums;
-    bool lands = s->is.lands == s->index, ended = s->least_ns != UINT64_MAX;
+    bool counted = s->is.scope == SCOPE_COUNTED, lands = s->is.lands == s->index && !counted,
+         ended = s->least_ns != UINT64_MAX;
     struct call_sums sums = {
         .calls = s->calls,
         .concurrent = s->concurrent,
         .open = s->open,
-        .left = !thread->head.deep && s->calls > s->ended ? s->calls - s->ended : 0,
+        .counted = counted ? s->calls : 0,
+        .since_ns = s->is.since_ns,
+        .left = !counted && !thread->head.deep && s->calls > s->ended ? s->calls - s->ended : 0,
         .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
         .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
         .ended = ended,
         .total = lands,
-        .cpu = thread->head.flags & SUMS_CPU};
+        .cpu = !counted && thread->head.flags & SUMS_CPU};
     if (ended) {
         sums.least_ns = (int64_t)s->least_ns;
         sums.most_ns = (int64_t)s->most_ns;
@@ -117,6 +123,11 @@ int64_t calls_net(const struct call_sums *sums)
 {
     double net = (double)sums->self_ns - sums->cost_ps / 1000;
     return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
+}
+
+int64_t calls_mean(const struct call_sums *sums, int64_t ns)
+{
+    return sums->calls > sums->counted ? ns / (int64_t)(sums->calls - sums->counted) : -1;
 }
 
 struct call_sums calls_all(const struct calls *calls)

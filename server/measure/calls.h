@@ -18,6 +18,8 @@ struct call_sums {
     uint64_t open; /* calls that have not ended */
     uint64_t
         left; /* calls of which no end came, as of those in which exit() was called; 0 where it is not known */
+    uint64_t counted; /* of the calls: counted only, their time is their callers' */
+    uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
     int64_t self_ns, total_ns, cpu_ns;
     int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
     double cost_ps; /* of measuring: within its self */
@@ -67,6 +69,8 @@ void calls_find_cycles(struct calls *calls);
 int64_t calls_net(const struct call_sums *sums);
 void calls_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
 /* All functions but the threads themselves. */
+/* Of each call that was timed: a time over all of them; -1: none was. */
+int64_t calls_mean(const struct call_sums *sums, int64_t ns);
 struct call_sums calls_all(const struct calls *calls);
 void calls_free(struct calls *calls); /* empties it */
 

@@ -20,7 +20,7 @@
 #define FILE_BYTES (1u << 20)
 #define ALL_BITS                                                                                   \
     (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_MEMORY |     \
-     WANTED_METERS)
+     WANTED_METERS | WANTED_THROTTLE)
 
 static bool is_here(const struct peer *peer)
 {

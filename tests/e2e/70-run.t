@@ -82,7 +82,7 @@ broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
 broken formula 'meters = ( { name = "x"; formula = "y / 2"; } );' '"formula" names "y", which is no meter before it'
 broken syntax 'exact = { calls cpu; };' 'syntax error'
 is "a word of a list" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
-    "poet record: --meters calls=some: no such meter; there are calls (calls=counts, real, cpu, every), states, memory, waits, meters, usage, rate=1 to rate=1000, none"
+    "poet record: --meters calls=some: no such meter; there are calls (calls=counts, real, cpu, every), states, memory, waits, meters, usage, throttle, rate=1 to rate=1000, none"
 is "no file" "$(poet record -m ./none.conf true 2>&1; echo $?)" "poet record: ./none.conf: No such file or directory
 2"
 cat >spins.c <<'END'

@@ -51,7 +51,8 @@ static void end(struct measured *m)
 /* ---- the same by definition ---- */
 
 struct model {
-    unsigned depth, open[DEEP]; /* functions, from 1 */
+    unsigned depth, open[DEEP]; /* functions, from 1; of one that is counted only its caller */
+    unsigned function[DEEP];
     uint64_t stack[DEEP];
     char path[DEEP][DEEP * 2]; /* where each is counted */
     char lands[DEEP][DEEP * 2]; /* below what its calls are */
@@ -86,18 +87,28 @@ static void count(struct model *o, const char *path)
     o->counted[i].calls++;
 }
 
+static unsigned counted_only; /* a bit a function */
+
+static enum pick pick(uint64_t function)
+{
+    return counted_only >> (function >> 20) & 1 ? PICK_COUNTED : PICK_MEASURED;
+}
+
 static void call(struct measured *m, struct model *o, unsigned function)
 {
     const char *up = o->depth ? o->lands[o->depth - 1] : "";
     char *path = o->path[o->depth], *lands = o->lands[o->depth];
+    bool is_counted = pick((uint64_t)function << 20) == PICK_COUNTED;
     snprintf(path, DEEP * 2, "%s/%u", up, function);
-    strcpy(lands, path);
+    strcpy(lands, is_counted ? up : path);
     char *outer = strstr(up, path + strlen(up));
-    if (outer)
+    if (outer && !is_counted)
         snprintf(lands, DEEP * 2, "%.*s", (int)(outer - up) + 2, up);
     count(o, path);
     o->stack[o->depth] = (o->depth ? o->stack[o->depth - 1] : 1u << 30) - 256;
-    o->open[o->depth++] = function;
+    o->function[o->depth] = function;
+    o->open[o->depth] = !is_counted ? function : o->depth ? o->open[o->depth - 1] : 0;
+    o->depth++;
     frames_enter(m, WANTED_COUNTS | WANTED_REAL, function << 20, 0, SCOPE_FUNCTION,
                  o->stack[o->depth - 1]);
 }
@@ -106,7 +117,7 @@ static void call(struct measured *m, struct model *o, unsigned function)
 static void finish(struct measured *m, struct model *o, unsigned depth)
 {
     o->depth = depth;
-    frames_exit(m, WANTED_COUNTS | WANTED_REAL, o->open[depth] << 20, o->stack[depth]);
+    frames_exit(m, WANTED_COUNTS | WANTED_REAL, o->function[depth] << 20, o->stack[depth]);
 }
 
 static void path_of(const struct measured *m, uint32_t context, char *path)
@@ -143,7 +154,11 @@ static void compare(struct measured *m, const struct model *o)
         real[is->function >> 20] += is->lands == c ? atomic_load(&is->real) : 0;
         own[is->function >> 20] += atomic_load(&is->own);
         assert_int_equal(atomic_load(&is->calls), atomic_load(&is->ended));
-        assert_true(atomic_load(&is->real_least) <= atomic_load(&is->real_most));
+        assert_int_equal(is->scope == SCOPE_COUNTED, counted_only >> (is->function >> 20) & 1);
+        if (is->scope != SCOPE_COUNTED)
+            assert_true(atomic_load(&is->real_least) <= atomic_load(&is->real_most));
+        else
+            assert_int_equal(atomic_load(&is->real) | atomic_load(&is->own), 0);
     }
     for (unsigned f = 1; f <= FUNCTIONS; f++) {
         assert_int_equal(real[f], o->real[f]);
@@ -170,6 +185,8 @@ static void one_life(bool unseen)
     }
     while (o.depth)
         finish(m, &o, o.depth - 1);
+    call(m, &o, 1); /* has a frame, so that the thread's own time until now is told */
+    finish(m, &o, 0);
     compare(m, &o);
     assert_int_equal(atomic_load(&m->head->mismatched), 0);
     assert_int_equal(atomic_load(&m->head->depth), 1);
@@ -180,6 +197,81 @@ static void calls_are_what_is_open(void **state)
 {
     for (int i = 0; i < 200; i++)
         one_life(i % 2);
+}
+
+/* Their time, and what they call, is their callers'. */
+static void calls_may_be_counted_only(void **state)
+{
+    atomic_store(&frames_pick, pick);
+    for (int i = 0; i < 40; i++) {
+        counted_only = (unsigned)rand() & 0xfc;
+        one_life(i % 2);
+    }
+    counted_only = 0;
+    atomic_store(&frames_pick, NULL);
+}
+
+#define THROTTLED (WANTED_COUNTS | WANTED_REAL | WANTED_THROTTLE)
+
+static void one(struct measured *m, uint64_t function, uint64_t stack, uint64_t took)
+{
+    frames_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack);
+    ticks += took;
+    frames_exit(m, THROTTLED, function, stack);
+}
+
+/* Calls itself twice; the innermost of many calls is the one that makes it counted only. */
+static void thrice(struct measured *m, uint64_t function, uint64_t stack)
+{
+    for (int i = 0; i < 3; i++) {
+        frames_enter(m, THROTTLED, function, 0, SCOPE_FUNCTION, stack - 256u * (unsigned)i);
+        ticks++;
+    }
+    for (int i = 3; i-- > 0;)
+        frames_exit(m, THROTTLED, function, stack - 256u * (unsigned)i);
+}
+
+static uint64_t calls_of(const struct measured *m, uint64_t function, uint32_t scope)
+{
+    uint64_t calls = 0;
+    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++)
+        if (contexts_of(m)[c].function == function && contexts_of(m)[c].scope == scope)
+            calls += sum_of(&contexts_of(m)[c].calls);
+    return calls;
+}
+
+/* So many calls, and less than twice what measuring takes: here 10 ticks. */
+static void what_is_short_and_often_becomes_counted_only(void **state)
+{
+    struct measured *m = begin();
+    uint64_t top = (uint64_t)1 << 40, outer = 1 << 20, brief = 2 << 20, lengthy = 3 << 20,
+             itself = 4 << 20, from = ticks, own = 0;
+    m->head->enter_256 = m->head->exit_256 = 5 * 256;
+    frames_enter(m, THROTTLED, outer, 0, SCOPE_FUNCTION, top);
+    for (unsigned i = 0; i < 140000; i++) {
+        one(m, brief, top - 256, 19);
+        one(m, lengthy, top - 256, 20);
+        thrice(m, itself, top - 256);
+        assert_int_equal(frames_depth(m), 2);
+    }
+    ticks += 3;
+    frames_exit(m, THROTTLED, outer, top);
+    assert_int_equal(calls_of(m, brief, SCOPE_FUNCTION), 1 << 17);
+    assert_int_equal(calls_of(m, brief, SCOPE_COUNTED), 140000 - (1 << 17));
+    assert_int_equal(calls_of(m, lengthy, SCOPE_FUNCTION), 140000);
+    assert_true(calls_of(m, itself, SCOPE_COUNTED) > 0);
+    assert_int_equal(calls_of(m, itself, SCOPE_COUNTED) + calls_of(m, itself, SCOPE_FUNCTION),
+                     3 * 140000);
+    for (uint32_t c = 0; c < atomic_load(&m->head->contexts); c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        own += sum_of(&is->own);
+        if (is->scope == SCOPE_COUNTED)
+            assert_true(sum_of(&is->real) > from && sum_of(&is->real) < ticks);
+    }
+    assert_int_equal(own, ticks - from);
+    assert_int_equal(atomic_load(&m->head->mismatched), 0);
+    assert_int_equal(frames_depth(m), 1);
+    end(m);
 }
 
 /* What ends unseen is ended by the end of an outer call, or by the next call that begins further up. */
@@ -273,6 +365,8 @@ int main(void)
         cmocka_unit_test(what_is_too_deep_is_counted),
         cmocka_unit_test(a_context_is_of_one_call_site),
         cmocka_unit_test(what_finds_no_room_is_other),
+        cmocka_unit_test(calls_may_be_counted_only),
+        cmocka_unit_test(what_is_short_and_often_becomes_counted_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,32 @@ static void what_cannot_be_is_mended(void **state)
     end(&w);
 }
 
+static void what_is_counted_only_says_since_when(void **state)
+{
+    struct written w;
+    (void)state;
+    begin(&w);
+    for (unsigned i = 0; i < 5; i++)
+        add(&w, 0, 100 * i);
+    w.contexts[1].scope = w.contexts[2].scope = w.contexts[3].scope = SCOPE_COUNTED;
+    w.contexts[2].site = w.contexts[4].site = 0x77;
+    w.contexts[2].real = 12345;
+    w.contexts[3].real = UINT64_MAX; /* no time that can be */
+    w.contexts[2].calls = w.contexts[2].ended = 9;
+    look(&w, 20000, true);
+    for (unsigned i = 1; i < 4; i++) {
+        assert_int_equal(sums(&w, i)->is.scope, SCOPE_COUNTED);
+        assert_int_equal(sums(&w, i)->is.since_ns, i == 2 ? 12345 : 0);
+        assert_int_equal(sums(&w, i)->is.site, i == 2 ? 0x77 : 0);
+        assert_int_equal(sums(&w, i)->real_ns, 0);
+        assert_int_equal(sums(&w, i)->least_ns, UINT64_MAX);
+    }
+    assert_int_equal(sums(&w, 2)->calls, 9);
+    assert_int_equal(sums(&w, 4)->is.scope, SCOPE_FUNCTION);
+    assert_int_equal(sums(&w, 4)->is.site, 0x77);
+    end(&w);
+}
+
 static void many_contexts_are_told_in_parts(void **state)
 {
     struct written w;
@@ -310,6 +336,7 @@ int main(void)
         cmocka_unit_test(it_adds_what_open_calls_took_so_far),
         cmocka_unit_test(numbers_that_run_back_are_kept_and_counted),
         cmocka_unit_test(what_cannot_be_is_mended),
+        cmocka_unit_test(what_is_counted_only_says_since_when),
         cmocka_unit_test(many_contexts_are_told_in_parts),
         cmocka_unit_test(sums_are_saved_once_and_read_again),
     };

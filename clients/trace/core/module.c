@@ -14,6 +14,7 @@
 #include "clients/trace/core/forked.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/notes.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
@@ -78,18 +79,12 @@ struct loaded {
 
 static void read_notes(struct loaded *m, const char *note, size_t size)
 {
-    for (const char *end = note + size; note + sizeof(ElfW(Nhdr)) < end;) {
-        const ElfW(Nhdr) *h = (const void *)note;
-        const char *name = note + sizeof *h, *value = name + ((h->n_namesz + 3u) & ~3u);
-        if (value + h->n_descsz > end)
-            return;
-        if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
-            h->n_descsz <= sizeof m->build_id) {
-            m->build_id_bytes = h->n_descsz;
-            memcpy(m->build_id, value, h->n_descsz);
+    struct note n;
+    for (const char *end = note + size; note_next(&note, end, &n);)
+        if (note_is(&n, NT_GNU_BUILD_ID, "GNU") && n.value_bytes <= sizeof m->build_id) {
+            m->build_id_bytes = (unsigned)n.value_bytes;
+            memcpy(m->build_id, n.value, n.value_bytes);
         }
-        note = value + ((h->n_descsz + 3u) & ~3u);
-    }
 }
 
 static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t to)
@@ -244,7 +239,7 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
     if (new &&new->whose != WHOSE_OURS)
-        picked_module(m.path, m.bias, m.start, m.end);
+        picked_module(m.path, info, m.start, m.end);
     if (new)
         runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
     if (new &&context) {

@@ -1,5 +1,6 @@
 /* The tree of calling contexts: which one a call begins. */
 #include "clients/trace/measure/frames.h"
+#include "clients/trace/measure/throttle.h"
 
 /* Contexts for functions leave so many for what finds no room (SCOPE_OTHER). */
 #define OTHERS 4096u
@@ -63,6 +64,8 @@ static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uin
     new->scope = scope;
     new->lands = scope == SCOPE_OTHER ? c : landing(m, c);
     new->first = new->lands == c ? first_of(m, c) : c;
+    if (scope == SCOPE_COUNTED)
+        sum_set(&new->real, throttle_since(function));
     sum_set(&new->real_least, UINT64_MAX);
     sum_set(&new->own_least, UINT64_MAX);
     uint32_t count = atomic_load(&m->head->contexts);
@@ -93,6 +96,8 @@ uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, ui
     c = c ? c : make(m, parent, function, site, scope);
     if (!c)
         return other(m, parent);
-    atomic_store_explicit(context_known(m, parent, function, site), c, memory_order_relaxed);
+    atomic_store_explicit(scope == SCOPE_COUNTED ? context_known_counted(m, parent, function, site)
+                                                 : context_known(m, parent, function, site),
+                          c, memory_order_relaxed);
     return c;
 }

@@ -5,18 +5,13 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
-#include "clients/trace/core/allowed.h"
 #include "clients/trace/measure/did.h"
 #include "clients/trace/measure/every.h"
+#include "clients/trace/measure/leftout.h"
 #include "clients/trace/measure/region.h"
+#include "clients/trace/measure/throttle.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* How far the stack pointer may move to and fro within one function, between calls that were put into it. */
-#define SLACK 128u
 
 static inline void set_depth(struct measured *m, uint32_t depth)
 {
@@ -61,6 +56,17 @@ static inline bool within_gap(const struct measured *m, uint32_t wanted, uint64_
     return !(wanted & WANTED_CPU) || passed(m->last, now) <= m->gap;
 }
 
+/* What is done at the begin of timed calls where it is wanted.  (What it is given lies where time_begin has it.) */
+static __attribute__((noinline)) void begin_besides(struct measured *m, uint32_t wanted,
+                                                    uint64_t now, const struct region_frame *f,
+                                                    uint32_t context)
+{
+    if (wanted & WANTED_EVERY)
+        every_begin(m, f, context, now);
+    if (wanted & WANTED_THROTTLE)
+        throttle_look(m, context);
+}
+
 static inline void go_in(struct measured *m, uint32_t wanted, struct region_frame *up,
                          struct region_frame *f, uint32_t context, uint64_t now, uint64_t ran)
 {
@@ -69,8 +75,8 @@ static inline void go_in(struct measured *m, uint32_t wanted, struct region_fram
     sum_set(&f->own, 0);
     sum_set(&f->began, now);
     did_go(m, now, 2 * context);
-    if (!LIKELY(!(wanted & WANTED_EVERY)))
-        every_begin(m, f, context, now);
+    if (!LIKELY(!(wanted & (WANTED_EVERY | WANTED_THROTTLE))))
+        begin_besides(m, wanted, now, f, context);
 }
 
 static __attribute__((noinline)) void time_begin_otherwise(struct measured *m, uint32_t wanted,
@@ -130,18 +136,14 @@ static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t fu
 static inline void say_which(struct region_frame *f, uint32_t context, uint32_t lands,
                              uint64_t stack)
 {
-    struct {
-        uint32_t context, lands;
-    } which = {context, lands};
+    uint64_t which =
+        (uint64_t)lands << 32 | context; /* one store, of a register that loads are served from */
     memcpy(f, &which, sizeof which);
     f->stack = stack;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
 static void leave_dead(struct measured *m, uint64_t stack);
-static bool on_other_stack(const struct measured *m, uint64_t stack);
-static bool within_ignored(struct measured *m, uint64_t stack);
-static bool is_left_out(struct measured *m, uint64_t function, uint64_t stack);
 
 static inline __attribute__((always_inline)) void push(struct measured *m, uint32_t wanted,
                                                        uint32_t depth, uint32_t c,
@@ -163,13 +165,13 @@ static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32
                                                       uint64_t function, uint64_t site,
                                                       uint32_t scope, uint64_t stack)
 {
-    if (m->ignored && within_ignored(m, stack)) {
+    if (m->ignored && leftout_within(m, stack)) {
         m->ignored_open += scope == SCOPE_FUNCTION && function == m->ignored;
         return;
     }
-    if (frames_top(m)->stack < stack - SLACK)
+    if (frames_top(m)->stack < stack - FRAMES_SLACK)
         leave_dead(m, stack);
-    if (frames_pick && !m->all && scope == SCOPE_FUNCTION && is_left_out(m, function, stack))
+    if (scope == SCOPE_FUNCTION && leftout_is(m, function, site, stack))
         return;
     uint32_t depth = frames_depth(m);
     if (depth >= REGION_FRAMES)
@@ -185,7 +187,7 @@ void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64
 {
     uint32_t depth = frames_depth(m);
     const struct region_frame *up = &frames_of(m)[depth - 1];
-    if (LIKELY(depth < m->room && stack - SLACK <= up->stack &&
+    if (LIKELY(depth < m->room && stack - FRAMES_SLACK <= up->stack &&
                context_is_known(m, up->lands, function, site)))
         push(m, wanted, depth, count_call(m, up, function, site, scope), function, stack);
     else
@@ -330,7 +332,7 @@ static __attribute__((noinline)) void exit_timed(struct measured *m, uint32_t wa
 /* An ignored call may have ended unseen, by a jump. */
 static bool ends_within_ignored(struct measured *m, uint64_t function, uint64_t stack)
 {
-    if (!within_ignored(m, stack))
+    if (!leftout_within(m, stack))
         return false;
     if (function == m->ignored && --m->ignored_open == 0)
         frames_heed(m);
@@ -342,7 +344,7 @@ static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_
 {
     if (m->ignored && ends_within_ignored(m, function, stack))
         return;
-    if (frames_pick && function > UINT16_MAX && frames_pick(function) != PICK_MEASURED)
+    if (function > UINT16_MAX && leftout_pick(m, function) != PICK_MEASURED)
         return; /* it has no frame */
     struct region_frame *f = find_ended(m, wanted, function, stack);
     if (f)
@@ -383,30 +385,15 @@ void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
 
 /* ---- calls that have ended unseen ---- */
 
-/* Where it may not be asked, none. */
-static stack_t other_stack(void)
-{
-    stack_t other = {.ss_flags = SS_DISABLE};
-    if (allowed(ALLOWED_STACKS))
-        syscall(SYS_sigaltstack, NULL, &other);
-    return other;
-}
-
-static bool within(const stack_t *other, uint64_t stack)
-{
-    return !(other->ss_flags & SS_DISABLE) &&
-           stack - (uint64_t)(uintptr_t)other->ss_sp < other->ss_size;
-}
-
 /* A signal handler may run on a stack of its own: what lies above it there says nothing. */
 static void leave_below(struct measured *m, uint64_t stack)
 {
-    stack_t other = other_stack();
+    stack_t other = leftout_stack();
     uint64_t now = measured_ticks(m);
     for (;;) {
         const struct region_frame *f = frames_top(m);
-        bool here = within(&other, f->stack) == within(&other, stack);
-        if (f->stack == OUTERMOST || (here ? f->stack >= stack : within(&other, stack)))
+        bool here = leftout_on(&other, f->stack) == leftout_on(&other, stack);
+        if (f->stack == OUTERMOST || (here ? f->stack >= stack : leftout_on(&other, stack)))
             return;
         if (frames_depth(m) > REGION_FRAMES)
             set_depth(m, REGION_FRAMES);
@@ -416,62 +403,13 @@ static void leave_below(struct measured *m, uint64_t stack)
 
 static __attribute__((noinline)) void leave_dead(struct measured *m, uint64_t stack)
 {
-    leave_below(m, stack - SLACK);
+    leave_below(m, stack - FRAMES_SLACK);
 }
 
 void frames_cut(struct measured *m, uint64_t stack)
 {
-    if (m->ignored && m->ignored_stack < stack && !on_other_stack(m, stack))
+    if (m->ignored && m->ignored_stack < stack && !leftout_elsewhere(m, stack))
         frames_heed(m);
     if (frames_top(m)->stack < stack)
         leave_below(m, stack);
-}
-
-/* ---- calls that are not measured ---- */
-
-enum pick (*frames_pick)(uint64_t function);
-
-void frames_heed(struct measured *m)
-{
-    m->ignored = 0;
-    atomic_signal_fence(memory_order_seq_cst);
-    m->room = REGION_FRAMES;
-}
-
-/* Of a signal handler: there an address says nothing. */
-static bool on_other_stack(const struct measured *m, uint64_t stack)
-{
-    stack_t other = other_stack();
-    return within(&other, stack) != within(&other, m->ignored_stack);
-}
-
-/* Else it is open no more: a jump has ended it. */
-static bool within_ignored(struct measured *m, uint64_t stack)
-{
-    if (LIKELY(stack <= m->ignored_stack + SLACK) || on_other_stack(m, stack))
-        return true;
-    frames_heed(m);
-    return false;
-}
-
-/* Until the call ends nothing takes the straight way.  Twice, as a handler in between may have had its own. */
-static void ignore(struct measured *m, uint64_t function, uint64_t stack)
-{
-    for (int i = 0; i < 2; i++) {
-        m->ignored_stack = stack;
-        m->ignored_open = 1;
-        atomic_signal_fence(memory_order_seq_cst);
-        m->ignored = function;
-        atomic_signal_fence(memory_order_seq_cst);
-        m->room = 0;
-        atomic_signal_fence(memory_order_seq_cst);
-    }
-}
-
-static bool is_left_out(struct measured *m, uint64_t function, uint64_t stack)
-{
-    enum pick pick = frames_pick(function);
-    if (pick == PICK_IGNORED)
-        ignore(m, function, stack);
-    return pick != PICK_MEASURED;
 }

@@ -5,9 +5,12 @@
 #include "clients/trace/measure/measured.h"
 #include "wire/slot.h"
 
+/* How far the stack pointer may move to and fro within one function, between calls that were put into it. */
+#define FRAMES_SLACK 128u
+
 #pragma GCC visibility push(hidden)
 
-/* A call of a function begins, or what else an enum region_scope says.  wanted: of WANTED_CALLS, not 0; site: where
+/* A call of a function begins, or what else an enum region_scope says.  wanted: one of WANTED_CALLS is among it; site: where
  * it was called from, 0 not known; stack: the stack pointer, about. */
 void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64_t site,
                   uint32_t scope, uint64_t stack);
@@ -36,9 +39,10 @@ enum pick {
     PICK_NOTHING,
     PICK_MEASURED,
     PICK_IGNORED, /* nor is what it calls: its time is its caller's */
-    PICK_SKIPPED /* but what it calls is */
+    PICK_SKIPPED, /* but what it calls is */
+    PICK_COUNTED /* likewise, and its calls are counted */
 };
-extern enum pick (*frames_pick)(uint64_t function);
+extern enum pick (*_Atomic frames_pick)(uint64_t function);
 /* No ignored call is open any more. */
 void frames_heed(struct measured *m);
 
@@ -50,6 +54,13 @@ static inline _Atomic uint32_t *context_known(struct measured *m, uint32_t paren
                                               uint64_t function, uint64_t site)
 {
     return &m->known[((function >> 4) + site * 5 + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
+}
+
+/* Of calls that are counted only: no straight way looks there for the same function, so that none has a frame. */
+static inline _Atomic uint32_t *context_known_counted(struct measured *m, uint32_t parent,
+                                                      uint64_t function, uint64_t site)
+{
+    return &m->known[(context_known(m, parent, function, site) - m->known) ^ 1];
 }
 
 static inline bool context_is_known(struct measured *m, uint32_t parent, uint64_t function,

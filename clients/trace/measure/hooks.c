@@ -70,8 +70,8 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
             enter_otherwise(function, site, STACK);
         return;
     }
-    uint32_t wanted = wanted_now(t) & WANTED_CALLS;
-    if (LIKELY(!wanted))
+    uint32_t wanted = wanted_now(t);
+    if (LIKELY(!(wanted & WANTED_CALLS)))
         return;
     if (LIKELY(t->measured != NULL))
         frames_enter(t->measured, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,

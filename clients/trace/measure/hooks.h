@@ -20,8 +20,8 @@ static inline struct measured *hooks_measured(struct thread *t, uint32_t *wanted
     const struct queue_head *queue = t->queue;
     if (!queue)
         return NULL;
-    *wanted = atomic_load_explicit(&queue->wanted, memory_order_relaxed) & WANTED_CALLS;
-    if (LIKELY(!*wanted))
+    *wanted = atomic_load_explicit(&queue->wanted, memory_order_relaxed);
+    if (LIKELY(!(*wanted & WANTED_CALLS)))
         return NULL;
     return LIKELY(t->measured != NULL) ? t->measured : hooks_first(t);
 }

@@ -36,6 +36,7 @@ struct measured {
     uint32_t
         room; /* frames that calls may take the straight way: REGION_FRAMES; 0: an ignored one is open */
     bool all; /* whatever the user named */
+    uint32_t throttled; /* so many functions that are counted only are heeded (throttle.h) */
     uint32_t ignored_open; /* how often the ignored function is */
     uint64_t ignored, ignored_stack; /* the outermost one, and where its frame is; 0: none */
     bool looking; /* at the processor clock */

@@ -6,6 +6,7 @@
 
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/environ.h"
+#include "clients/trace/core/notes.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/symbols.h"
@@ -18,6 +19,7 @@
 
 #define FILE_BYTES (1u << 17) /* of a list, at most */
 #define DECISIONS 4096u
+#define COUNT_NOTE 1u /* type of a note of the name Poet: a list (redirect.h) */
 
 struct pattern {
     struct pattern *next;
@@ -36,16 +38,31 @@ static struct list {
     const char *variable;
     enum pick pick;
     struct pattern *patterns;
-} lists[] = {{"POET_CALLS_IGNORE", PICK_IGNORED, NULL}, {"POET_CALLS_ONLY", PICK_MEASURED, NULL}};
-static struct list *const only = &lists[1];
+} lists[] = {{"POET_CALLS_IGNORE", PICK_IGNORED, NULL},
+             {"POET_CALLS_COUNT", PICK_COUNTED, NULL},
+             {"poetcc -count", PICK_COUNTED, NULL}, /* of the module that is looked at */
+             {"POET_CALLS_ONLY", PICK_MEASURED, NULL}};
+static struct list *const compiled = &lists[2], *const only = &lists[3];
+
+static enum pick decide(uint64_t function);
 
 static struct picks *_Atomic modules;
 static _Atomic uint64_t decisions[DECISIONS];
 
 /* ---- the lists ---- */
 
+static bool has(const struct list *list, const struct names *n)
+{
+    for (const struct pattern *p = list->patterns; p; p = p->next)
+        if (strncmp(p->name, n->word, n->size) == 0 && !p->name[n->size])
+            return true;
+    return false;
+}
+
 static void add(struct list *list, const struct names *n)
 {
+    if (has(list, n))
+        return;
     struct pattern *p = arena_take(sizeof *p + n->size + 1);
     if (!p)
         return;
@@ -193,15 +210,33 @@ static void sort(uint64_t *all, size_t count)
     }
 }
 
-void picked_module(const char *path, uintptr_t bias, uintptr_t start, uintptr_t end)
+/* What its units were compiled with, each a list. */
+static void read_compiled(const struct dl_phdr_info *info)
 {
-    struct picks *p = frames_pick ? arena_take(sizeof *p) : NULL;
+    struct note note;
+    compiled->patterns = NULL;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        const char *at = (const char *)(info->dlpi_addr + h->p_vaddr), *end = at + h->p_memsz;
+        while (h->p_type == PT_NOTE && note_next(&at, end, &note))
+            if (note_is(&note, COUNT_NOTE, "Poet") && note.value_bytes &&
+                !note.value[note.value_bytes - 1])
+                read_list(compiled, note.value, NULL);
+    }
+}
+
+void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
+                   uintptr_t end)
+{
+    read_compiled(info);
+    struct picks *p = frames_pick || compiled->patterns ? arena_take(sizeof *p) : NULL;
     if (!p)
         return;
     p->start = start;
     p->end = end;
-    if (!symbols_read(path, bias, take_symbol, p))
+    if (!symbols_read(path, info->dlpi_addr, take_symbol, p))
         return;
+    frames_pick = decide;
     sort(p->found, p->count);
     p->next = atomic_load(&modules);
     while (!atomic_compare_exchange_weak(&modules, &p->next, p))

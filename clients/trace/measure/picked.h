@@ -1,4 +1,5 @@
-/* Which functions are measured, where the user names some (POET_CALLS_ONLY, POET_CALLS_IGNORE). */
+/* Which functions are measured, or counted only, where the user names some: POET_CALLS_ONLY, POET_CALLS_IGNORE and
+ * POET_CALLS_COUNT, and what units were compiled with (poetcc -count, which leaves a note in them). */
 #ifndef CLIENTS_TRACE_MEASURE_PICKED_H
 #define CLIENTS_TRACE_MEASURE_PICKED_H
 
@@ -10,7 +11,9 @@
 /* Reads the lists, once; says what is wrong with them. */
 void picked_begin(void);
 /* The functions of a program or library that was found in memory, whose file is at `path`. */
-void picked_module(const char *path, uintptr_t bias, uintptr_t start, uintptr_t end);
+struct dl_phdr_info;
+void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
+                   uintptr_t end);
 
 #pragma GCC visibility pop
 #endif

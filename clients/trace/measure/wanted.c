@@ -25,6 +25,7 @@ static const struct {
              {"states", WANTED_STATES},
              {"memory", WANTED_MEMORY},
              {"meters", WANTED_METERS},
+             {"throttle", WANTED_THROTTLE},
              {"usage", WANTED_USAGE},
              {"waits", 0}, /* the order tells them */
              {"none", 0}};
@@ -68,7 +69,7 @@ static uint32_t read_words(const char *at)
             ;
         else if (size && found == SIZE_MAX)
             say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
-                "memory, meters, usage, waits, rate=1 to rate=1000, none",
+                "memory, meters, usage, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;
@@ -85,6 +86,8 @@ void wanted_begin(void)
     besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
     uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
+    if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
+        bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_entries && !server_remote)
         say("POET_METERS: calls=every: the server is older: calls=cpu in its place");
     bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;

@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum column {
@@ -25,7 +26,9 @@ enum column {
     CYCLE,
     MEASURING,
     LIFE,
-    UNACCOUNTED
+    UNACCOUNTED,
+    COUNTED,
+    SINCE
 };
 
 #define HOOKS "calls, as the program measured them"
@@ -57,7 +60,9 @@ static const struct {
                [CYCLE] = {"cycle", "cycle", TABLE_COUNT, IN_TIMES},
                [MEASURING] = {"measuring_ns", "measuring", TABLE_NS, IN_NONE},
                [LIFE] = {"life_ns", "lives", TABLE_NS, IN_NONE},
-               [UNACCOUNTED] = {"unaccounted_ns", "unaccounted", TABLE_NS, IN_NONE}};
+               [UNACCOUNTED] = {"unaccounted_ns", "unaccounted", TABLE_NS, IN_NONE},
+               [COUNTED] = {"counted", "counted only", TABLE_COUNT, IN_NONE},
+               [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE}};
 
 void callrows_columns(struct shown_table *t, bool times)
 {
@@ -81,10 +86,10 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
 
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
-    if (s->total && s->calls)
-        cells[MEAN] = cell_number(s->total_ns / (int64_t)s->calls);
-    if (s->cpu && !s->blind && s->calls)
-        cells[CPU_MEAN] = cell_number(s->cpu_ns / (int64_t)s->calls);
+    if (s->total && calls_mean(s, s->total_ns) >= 0)
+        cells[MEAN] = cell_number(calls_mean(s, s->total_ns));
+    if (s->cpu && !s->blind && calls_mean(s, s->cpu_ns) >= 0)
+        cells[CPU_MEAN] = cell_number(calls_mean(s, s->cpu_ns));
     if (!s->ended)
         return;
     cells[MIN] = cell_number(s->least_ns);
@@ -113,6 +118,25 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
         set_single(cells, s);
 }
 
+/* Of calls that were counted only the times are in their callers', and that is said. */
+static void set_mark(const struct callrows *rows, struct table_cell *cells,
+                     const struct call_sums *s)
+{
+    bool incomplete = s->open || (s->left && !rows->part);
+    int64_t since_ns = (int64_t)(s->since_ns - rows->run->start_ns);
+    char since[48] = "";
+    if (s->counted && s->since_ns) {
+        snprintf(since, sizeof since, " since %.3f s", (double)since_ns / 1e9);
+        cells[SINCE] = cell_number(since_ns);
+    }
+    char *mark = memory_printed("%s%s%s%s", incomplete ? "INCOMPLETE" : "",
+                                incomplete && s->counted ? ", " : "",
+                                s->counted ? "counted only" : "", since);
+    cells[MARK] = cell_text(mark);
+    cells[COUNTED] = cell_number((int64_t)s->counted);
+    free(mark);
+}
+
 static bool is_nothing(const struct callrows *rows, const struct call_sums *s)
 {
     return rows->part && !s->calls && !s->self_ns && !s->total_ns;
@@ -131,7 +155,7 @@ static struct table_cell *add_row(struct callrows *rows, uint8_t depth, uint32_t
     cells[CONCURRENT] = cell_number((int64_t)s->concurrent);
     if (s->timed)
         set_times(rows, cells, s);
-    cells[MARK] = cell_text(s->open || (s->left && !rows->part) ? "INCOMPLETE" : "");
+    set_mark(rows, cells, s);
     if (f->cycle)
         cells[CYCLE] = cell_number(f->cycle);
     return cells;
@@ -154,6 +178,7 @@ void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns)
         return;
     cells[SCOPE] = cell_line(line);
     cells[CALLS] = cell_number((int64_t)all.calls);
+    cells[COUNTED] = cell_number((int64_t)all.counted);
     cells[CONCURRENT] = cell_number((int64_t)all.concurrent);
     all.total = all.ended = false;
     if (all.timed) {
@@ -245,6 +270,7 @@ void callrows_total(struct callrows *rows, const struct call_sums *all)
     struct table_cell *cells = table_make_total(rows->table);
     struct call_sums sums = *all;
     cells[CALLS] = cell_number((int64_t)all->calls);
+    cells[COUNTED] = cell_number((int64_t)all->counted);
     cells[CONCURRENT] = cell_number((int64_t)all->concurrent);
     sums.total = sums.ended = false;
     if (all->timed) {

@@ -244,6 +244,19 @@ static void add_lost(const struct work *w, struct shown_table *t)
                        (unsigned long long)h->backwards);
 }
 
+static void add_counted(const struct call_sums *all, struct shown_table *t)
+{
+    if (all->counted)
+        table_add_note(
+            t,
+            "%llu calls were counted only: their times, and what counting them took, are their "
+            "callers'%s",
+            (unsigned long long)all->counted,
+            all->since_ns
+                ? "; where that began in the run (since), times are of the calls up to then"
+                : "");
+}
+
 static double percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
 
 static void add_footer(const struct work *w, const struct call_sums *all, struct shown_table *t)
@@ -296,6 +309,7 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
     add_footer(w, all, t);
     if (w->view->run->connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
+    add_counted(all, t);
     add_lost(w, t);
 }
 

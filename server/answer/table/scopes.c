@@ -23,7 +23,8 @@ static uint32_t scope_of(struct scopes *scopes, const struct run *run,
                          const struct context_thread *thread, const struct context *c)
 {
     const struct sums_is *is = &c->sums.is;
-    struct scope scope = {.is = (uint8_t)is->scope, .type = c->type};
+    uint8_t what = sums_is_function(is) ? SCOPE_FUNCTION : (uint8_t)is->scope;
+    struct scope scope = {.is = what, .type = c->type};
     if (is->scope == SCOPE_WAITED)
         return number_of(scopes, (struct place_key){0, c->type}, scope);
     if (is->scope == SCOPE_OTHER)

@@ -208,7 +208,7 @@ static struct table_place own_place(const struct context_thread *thread, uint32_
 static uint32_t spot_of(struct work *w, const struct context_thread *thread, uint32_t index)
 {
     const struct context *c = &thread->items[index];
-    bool function = c->sums.is.scope == SCOPE_FUNCTION;
+    bool function = sums_is_function(&c->sums.is);
     struct table_place callee = {thread->process, function ? c->sums.is.function : 0};
     uint32_t from = spots_place(&w->spots, w->view->run, called_from(thread, c)),
              to = spots_place(&w->spots, w->view->run, callee);

@@ -1,0 +1,28 @@
+/* Calls that get no frame: those of functions that the user named, with all that they call or without, and those that are
+ * counted only. */
+#ifndef CLIENTS_TRACE_MEASURE_LEFTOUT_H
+#define CLIENTS_TRACE_MEASURE_LEFTOUT_H
+
+#include "clients/trace/measure/frames.h"
+
+#include <signal.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A call begins: is it one of them?  It is counted, if so, or ignored until it ends. */
+bool leftout_is(struct measured *m, uint64_t function, uint64_t site, uint64_t stack);
+enum pick leftout_pick(const struct measured *m, uint64_t function);
+/* Where one is ignored (m->ignored): is it still open, so that what happens is within it? */
+bool leftout_within(struct measured *m, uint64_t stack);
+/* Is that on another stack than the ignored call?  There an address says nothing. */
+bool leftout_elsewhere(const struct measured *m, uint64_t stack);
+
+stack_t leftout_stack(void); /* that of signal handlers; none where it may not be asked for */
+static inline bool leftout_on(const stack_t *other, uint64_t stack)
+{
+    return !(other->ss_flags & SS_DISABLE) &&
+           stack - (uint64_t)(uintptr_t)other->ss_sp < other->ss_size;
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,89 @@
+#!/bin/bash
+# Calls that are counted and not timed: functions that are listed (POET_CALLS_COUNT, poetcc -count), and those that are
+# called often and shortly (throttle).
+. "$(dirname "$0")/lib.sh"
+cat >calls.c <<'C'
+#include <stdlib.h>
+volatile long sink;
+#define NI __attribute__((noinline))
+NI void leaf(void) { sink++; }
+NI void tiny(int n) { if (n & 1) leaf(); }
+NI void mid(int n) { for (int i = 0; i < n; i++) tiny(i); }
+int main(int argc, char **argv)
+{
+    tiny(3);
+    for (int i = argc > 1 ? atoi(argv[1]) : 10; i--;) mid(1000);
+    return 0;
+}
+C
+# run FILE COMMAND...: its trace
+run() { out=$1; shift; rm -f "$out"; POET_OUTPUT=$PWD/$out "$@" 2>program.err; }
+# table FILE OPTION...: the rows, path or function, calls, those counted only, what it took itself: - where it has no times
+table() { poet calls "$@" --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
+    my $s = $r->{scope}; $s =~ s/ .*//; my $p = $r->{parent} // "-"; $p =~ s/ .*//;
+    print join(":", $p, $s, $r->{calls}, $r->{counted}, defined $r->{self_ns} ? "timed" : "-"), "\n" }' | sort | xargs; }
+# whole FILE: all that functions took themselves, and what is in none of them, is how long the thread lived
+whole() { poet calls "$1" --json | perl -MJSON::PP -e 'my $s = 0; while (<STDIN>) { my $o = decode_json($_);
+    $s += $o->{row}{self_ns} // 0 if $o->{row};
+    print $s + $o->{total}{unaccounted_ns} == $o->{total}{life_ns} ? "whole" : "not" if $o->{total} }'; }
+is_sound() { is "$1: the sums are whole" "$(whole "$1")" whole; like "and sound" "$(poet check "$1")" good; }
+
+check 'it is compiled' poetcc -profile -g -O1 calls.c -o calls
+run all.poet ./calls
+is 'all are timed' "$(table all.poet --tree)" '-:main:1:0:timed main:mid:10:0:timed main:tiny:1:0:timed mid:tiny:10000:0:timed tiny:leaf:1:0:timed tiny:leaf:5000:0:timed'
+run listed.poet env POET_CALLS_COUNT='t?ny' ./calls
+is 'one that is listed has no times, and what it calls is called by its caller' "$(table listed.poet --tree)" \
+    '-:main:1:0:timed main:leaf:1:0:timed main:mid:10:0:timed main:tiny:1:1:- mid:leaf:5000:0:timed mid:tiny:10000:10000:-'
+is_sound listed.poet
+like 'the table says so' "$(poet calls listed.poet)" 'tiny.* counted only$'
+like 'and for how many' "$(poet calls listed.poet)" 'note: 10001 calls were counted only: their times'
+is 'by function likewise' "$(table listed.poet)" '-:leaf:5001:0:timed -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
+run counts.poet env POET_METERS=calls=counts POET_CALLS_COUNT=leaf ./calls
+is 'where nothing is timed, too' "$(table counts.poet)" '-:leaf:5001:5001:- -:main:1:0:- -:mid:10:0:- -:tiny:10001:0:-'
+run ignored.poet env POET_CALLS_COUNT=leaf,tiny POET_CALLS_IGNORE=tiny POET_CALLS_ONLY=mid ./calls
+is 'what is ignored is not counted, what is counted is one of the only ones' "$(table ignored.poet)" '-:mid:10:0:timed'
+run only.poet env POET_CALLS_COUNT=leaf POET_CALLS_ONLY=mid ./calls
+is 'and beside them' "$(table only.poet --tree)" '-:leaf:1:1:- -:mid:10:0:timed mid:leaf:5000:5000:-'
+printf 'leaf # often\nsrc/x.c\n' >list
+run wrong.poet env POET_CALLS_COUNT=@list ./calls
+like 'what is wrong with a list is said' "$(cat program.err)" 'POET_CALLS_COUNT: list:2: src/x.c: a file, '
+is 'and the rest counts' "$(table wrong.poet | tr ' ' '\n' | grep leaf)" '-:leaf:5001:5001:-'
+like 'poet record does not start the program then' "$(POET_CALLS_COUNT=@list poet record -- ./calls 2>&1; echo "=$?")" \
+    'poet record: POET_CALLS_COUNT: list:2: src/x.c: a file, '
+
+# ---- when compiling ----
+printf '# those that are called often\nleaf\nt?ny\n' >names
+compiled() { poetcc -profile "$@" -g -O1 calls.c -o compiled && run compiled.poet ./compiled && table compiled.poet; }
+is 'poetcc -count' "$(compiled -count=leaf)" '-:leaf:5001:5001:- -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:0:timed'
+is 'by a list, with any letters' "$(compiled -count=@names)" '-:leaf:5001:5001:- -:main:1:0:timed -:mid:10:0:timed -:tiny:10001:10001:-'
+is 'what the program is started with comes first' "$(POET_CALLS_IGNORE=mid compiled -count=leaf)" \
+    '-:leaf:1:1:- -:main:1:0:timed -:tiny:1:0:timed'
+sed 's/int main/int hidden/; s/argc > 1.*: 10/10/; s/char \*\*argv/char **argv/' calls.c >part.c
+cat >whole.c <<'C'
+int hidden(int, char **);
+int main(int argc, char **argv) { return hidden(argc, argv); }
+C
+poetcc -profile -count=leaf -g -O1 -shared -fPIC part.c -o libpart.so
+poetcc -profile -g -O1 -Wl,--gc-sections whole.c -o with ./libpart.so
+run with.poet ./with
+is 'of a library its own' "$(table with.poet | tr ' ' '\n' | grep -E 'leaf|tiny' | xargs)" '-:leaf:5001:5001:- -:tiny:10001:0:timed'
+wrong() { rm -f wrong.o; poetcc -profile "$@" -c calls.c -o wrong.o 2>&1; echo "=$?"; test ! -e wrong.o || echo compiled; }
+printf 'leaf\nsrc/calls.c\n' >names
+is 'a wrong name is said with its line, and nothing is compiled' "$(wrong -count=@names)" \
+    'poetcc: -count: names:2: src/calls.c: one name of a function, without blanks: files cannot be counted
+=1'
+like 'and an empty list' "$(wrong -count=)" 'missing'
+
+# ---- while it runs ----
+run throttled.poet env POET_METERS=calls,throttle ./calls 300
+is 'no call is lost' "$(table throttled.poet | tr ' ' '\n' | cut -d: -f2,3 | xargs)" 'leaf:150001 main:1 mid:300 tiny:300001'
+poet calls throttled.poet --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
+    my $counted = $r->{counted}; my $timed = $r->{calls} - $counted;
+    print "wrong: $_" if $counted && ($timed < 100000 || !defined $r->{counted_since_ns} || $r->{mark} !~ /^counted only since \d/);
+    print "wrong: $_" if !$counted && defined $r->{counted_since_ns} }' >wrong
+is 'what became counted only had been called 100000 times, and it is said since when' "$(cat wrong)" ''
+is_sound throttled.poet
+run lengthy.poet env POET_METERS=calls=counts,throttle ./calls 300
+is 'where nothing is timed nothing is short' "$(table lengthy.poet | tr ' ' '\n' | cut -d: -f4 | sort -u)" 0
+like 'the word alone is of calls' "$(run word.poet env POET_METERS=throttle ./calls; table word.poet | tr ' ' '\n' | head -1)" 'timed'
+done_testing
