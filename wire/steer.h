@@ -30,7 +30,9 @@ struct steer_point {
     uint32_t until; /* an enum steer_until */
     uint32_t others; /* bits of points */
     uint32_t count;
-    uint32_t skip; /* so many that come are not held */
+    uint32_t at_times; /* 1: not in each try */
+    uint32_t skip; /* so many that come are not held, */
+    uint32_t most; /* and so many after them are; 0: all */
     /* the programs' */
     _Atomic uint32_t came, done, inside;
     _Atomic uint32_t freed; /* held, and let go because it was as it should be */

@@ -16,8 +16,7 @@ uint32_t steering_find(const struct shown_table *table, int64_t number);
 /* False: *why says why it cannot be led there. */
 bool steering_make(struct steering *steering, const struct book *book,
                    const struct shown_table *table, uint32_t row, const char **why);
-/* How often somebody was held until it was as it should be, and in vain. */
-uint32_t steering_freed(const struct steer_head *head);
-uint32_t steering_late(const struct steer_head *head);
+/* Did whoever decides it come, and was it let go because all was as it should be? */
+bool steering_happened(const struct steer_head *head);
 
 #endif

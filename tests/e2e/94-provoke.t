@@ -30,8 +30,26 @@ bad_two inversion hangs
 bad_three inversion hangs
 bad_often inversion hangs
 bad_rw inversion hangs
+bad_transfer inversion hangs
+bad_flag lost hangs
+bad_check unheard hangs
+bad_one missed hangs
+bad_mixed missed hangs
+bad_atomic between it ends with status 1, where it ends with status 0 else
+bad_use first is ended by signal 6
 END
-for name in gate ordered hand later try readers; do
+if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_btl_base_warn_component_unused=0
+    CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
+    poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
+    until_true finished bad_any.poet
+    poet provoke bad_any.poet "$(numbers bad_any message | head -n 1)" -o new.poet mpirun -n 3 ./bad_any 2>said
+    like "bad_any: proved" "$? $(grep -a proved said)" '^0 .*proved in try [0-9]*: it writes something else'
+else
+    skip "bad_any: there is no MPI here"
+fi
+for name in gate ordered hand later try readers flag after all pool buffer timed; do
     poetcc -trace -g "$here/good_$name.c" -o "good_$name"
     record "good_$name"
     proved=

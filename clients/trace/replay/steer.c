@@ -169,6 +169,11 @@ static void wait_for(struct steer_point *p, const struct held *me)
     atomic_fetch_add(so ? &p->freed : &p->late, 1);
 }
 
+static bool is_one_of(const struct steer_point *p, uint32_t came)
+{
+    return came >= p->skip && (!p->most || came - p->skip < p->most);
+}
+
 /* Before what it is about to do there. */
 static void hold(struct thread *t, uint32_t bits, const struct line *asks)
 {
@@ -176,7 +181,7 @@ static void hold(struct thread *t, uint32_t bits, const struct line *asks)
     for (unsigned i = 0; i < head->point_count; i++) {
         struct steer_point *p = &head->points[i];
         bool circle = p->until == STEER_CYCLE;
-        if (!(bits >> i & 1) || atomic_fetch_add(&p->came, 1) < p->skip ||
+        if (!(bits >> i & 1) || !is_one_of(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == STEER_NOBODY || atomic_load(&p->late) >= head->late_most ||
             (circle && !t->hold_count))
             continue;
