@@ -27,6 +27,7 @@ struct steer_point {
     char type[STEER_TYPE_BYTES];
     char file[STEER_FILE_BYTES]; /* the last part of the path */
     uint64_t address; /* in the file, as it is linked */
+    uint32_t thread; /* its line in the script that is repeated before; 0: any thread */
     uint32_t until; /* an enum steer_until */
     uint32_t others; /* bits of points */
     uint32_t count;

@@ -4,14 +4,11 @@
 #include "clients/poet/maybe.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/trial.h"
-#include "wire/endpoint.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,28 +56,6 @@ static void say_what(const struct provoking *p)
         fprintf(stderr, "    %s\n", said);
         free(said);
     }
-}
-
-static bool make_file(struct provoking *p)
-{
-    char directory[256];
-    struct error error;
-    if (!endpoint_directory(directory, sizeof directory, &error)) {
-        command_fail(p->command, "%s", error.text);
-        return false;
-    }
-    snprintf(p->file, sizeof p->file, "%s/poet-%d.steer", directory, (int)getpid());
-    int fd = open(p->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    void *map = MAP_FAILED;
-    if (fd >= 0 && posix_fallocate(fd, 0, sizeof *p->led) == 0)
-        map = mmap(NULL, sizeof *p->led, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED)
-        command_fail(p->command, "%s: %s", p->file, strerror(errno));
-    else
-        p->led = map;
-    if (fd >= 0)
-        close(fd);
-    return map != MAP_FAILED;
 }
 
 /* ---- trying ---- */
@@ -274,7 +249,8 @@ static int provoke(struct provoking *p, unsigned number, char **words)
              !loadable_look(p->words[0], &p->loadable, &found, why, sizeof why))
         status = command_fail(p->command, "%s: %s", p->words[0], why),
         status = found ? status : 127;
-    else if (p->row < p->table.row_count && make_file(p)) {
+    else if (p->row < p->table.row_count &&
+             steering_file(p->command, p->file, sizeof p->file, &p->led)) {
         if (!p->quiet)
             say_what(p);
         status = try_it(p);

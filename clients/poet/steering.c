@@ -1,6 +1,13 @@
+#define _GNU_SOURCE
 #include "clients/poet/steering.h"
 
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define LATE_MOST 3u
 
@@ -34,6 +41,56 @@ static const struct shown_module *module_of(const struct book *book, struct tabl
 
 /* ---- points ---- */
 
+bool steering_point(struct steer_point *p, const struct book *book, struct table_place place,
+                    const char *type)
+{
+    const struct shown_module *module = module_of(book, place);
+    if (!module)
+        return false;
+    const char *slash = strrchr(module->path, '/');
+    p->address = place.address - module->bias;
+    strncpy(p->type, type, sizeof p->type - 1);
+    strncpy(p->file, slash ? slash + 1 : module->path, sizeof p->file - 1);
+    return true;
+}
+
+struct steer_head steering_nowhere(void)
+{
+    return (struct steer_head){.magic = STEER_MAGIC,
+                               .version = STEER_VERSION,
+                               .hold_ms = STEER_HOLD_MS,
+                               .late_most = LATE_MOST};
+}
+
+static bool write_file(const char *path, struct steer_head **led)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    void *map = MAP_FAILED;
+    if (fd >= 0 && posix_fallocate(fd, 0, sizeof **led) == 0)
+        map = mmap(NULL, sizeof **led, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (map != MAP_FAILED)
+        *led = map;
+    return map != MAP_FAILED;
+}
+
+bool steering_file(const struct command *command, char *path, size_t size, struct steer_head **led)
+{
+    char directory[256];
+    struct error error;
+    *path = 0;
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
+    snprintf(path, size, "%s/poet-%d.steer", directory, (int)getpid());
+    if (write_file(path, led))
+        return true;
+    command_fail(command, "%s: %s", path, strerror(errno));
+    return false;
+}
+
 struct making {
     struct steering *s;
     const struct book *book;
@@ -49,17 +106,14 @@ static uint32_t add(struct making *m, uint32_t row, const char *which, enum stee
     snprintf(type, sizeof type, "%s%stype", which, *which ? "_" : "");
     snprintf(where, sizeof where, "%s%swhere", which, *which ? "_" : "");
     const struct table_cell *t = cell(m->table, row, type), *w = cell(m->table, row, where);
-    const struct shown_module *module = w->is == CELL_PLACE ? module_of(m->book, w->place) : NULL;
-    if (t->is != CELL_TEXT || !module) {
+    struct steer_point p = {.until = until, .count = 1};
+    if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
+        !steering_point(&p, m->book, w->place, t->text)) {
         m->why = "where it is in the code is not known";
         return 0;
     }
-    const char *slash = strrchr(module->path, '/'),
-               *program = m->book->processes[w->place.process].path;
-    struct steer_point p = {.address = w->place.address - module->bias, .until = until, .count = 1};
-    strncpy(p.type, t->text, sizeof p.type - 1);
-    strncpy(p.file, slash ? slash + 1 : module->path, sizeof p.file - 1);
-    m->s->libraries |= strcmp(module->path, program) != 0;
+    const char *program = m->book->processes[w->place.process].path;
+    m->s->libraries |= strcmp(module_of(m->book, w->place)->path, program) != 0;
     for (uint32_t i = 0; i < h->point_count; i++)
         if (strcmp(h->points[i].type, p.type) == 0 && strcmp(h->points[i].file, p.file) == 0 &&
             h->points[i].address == p.address && h->points[i].until == p.until)
@@ -131,10 +185,7 @@ bool steering_make(struct steering *s, const struct book *book, const struct sho
     uint32_t end = row + 1;
     while (end < t->row_count && t->rows[end].depth)
         end++;
-    *s = (struct steering){.head = {.magic = STEER_MAGIC,
-                                    .version = STEER_VERSION,
-                                    .hold_ms = STEER_HOLD_MS,
-                                    .late_most = LATE_MOST}};
+    *s = (struct steering){.head = steering_nowhere()};
     make_points(&m, cell(t, row, "kind")->text, row + 1, end);
     *why = m.why;
     return !m.why;

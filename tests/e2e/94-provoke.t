@@ -60,6 +60,34 @@ for name in gate ordered hand later try readers flag after all pool buffer timed
     is "good_$name: nothing is proved" "$proved" ""
 done
 
+# ---- two events the other way round ----
+flip() { # flip NAME A B
+    rm -f new.poet
+    timeout 60 poet replay "$1.poet" --flip "$2" "$3" -o new.poet >out 2>said
+    status=$?
+    until_true finished new.poet
+    echo "$status $(cat said)"
+}
+refs() { # refs NAME KIND: the two visits
+    poet maybe --json "$1.poet" | python3 -c '
+import json, sys
+kind, refs = "", []
+for l in sys.stdin:
+    row = json.loads(l).get("row")
+    if row and row["number"]: kind = row["kind"]
+    elif row and kind == "'"$2"'": refs.append(row["then_event"] if kind == "between" and not refs else row["event"])
+print(*refs[:2])'; }
+like "what is made first is used first" "$(flip bad_use $(refs bad_use first))" \
+    '^0 poet replay: flipped: the other came first: .*ended by signal 6$'
+like "named in either order" "$(flip bad_use $(refs bad_use first | awk '{print $2, $1}'))" '^0 poet replay: flipped'
+like "one visit between two" "$(flip bad_atomic $(refs bad_atomic between))" \
+    '^0 poet replay: flipped: the other came first: .*status is 1$'
+check "the new trace is a trace" poet check new.poet
+like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2:1 2:1 2>&1)" 'two events are needed'
+is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
+    "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events
+1"
+
 # ---- what it says ----
 poet provoke bad_two.poet 1 >out 2>said
 like "it says what is wanted" "$(cat said)" '^    T:alice took M:forks at alice \(bad_two.c:8\)'
