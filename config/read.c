@@ -86,6 +86,7 @@ static void read_look(struct reader *reader, const config_setting_t *s, struct t
     get_copy(reader, s, "text", &event->text);
     get_copy(reader, s, "group", &event->group);
     get_copy(reader, s, "unheard", &event->unheard);
+    get_copy(reader, s, "all", &event->all);
     get_colour(reader, s, &event->colour);
     get_bool(reader, s, "filled", &event->filled);
     event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, event->shape);
@@ -224,11 +225,11 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
 static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {
-        "name",       "on",           "label",  "text",     "shape",   "filled",
-        "colour",     "relation",     "after",  "arrow",    "partner", "opens",
-        "line_after", "thread_after", "closes", "thread",   "whose",   "waits",
-        "releases",   "handlers",     "about",  "who",      "ends",    "group",
-        "timed",      "woken_by",     "causes", "category", "unheard", NULL};
+        "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
+        "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
+        "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
+        "who",      "ends",   "group", "timed",   "woken_by", "causes",     "category",
+        "unheard",  "all",    NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

@@ -27,6 +27,7 @@ void target_free(struct target *target)
         free(event->text);
         free(event->group);
         free(event->unheard);
+        free(event->all);
         names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);

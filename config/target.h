@@ -73,6 +73,7 @@ struct target_event {
     char *name, *label, *text;
     char
         *unheard; /* what is said of it where certainly nobody waited whom it could wake, or NULL */
+    char *all; /* the text of one that lets all go on who wait, not just one; or NULL */
     char *group; /* where it stands in a legend, or NULL */
     struct target_names on;
     enum target_shape shape;

@@ -27,10 +27,13 @@ struct steer_point {
     char type[STEER_TYPE_BYTES];
     char file[STEER_FILE_BYTES]; /* the last part of the path */
     uint64_t address; /* in the file, as it is linked */
+    uint32_t thread; /* its line in the script that is repeated before; 0: any thread */
     uint32_t until; /* an enum steer_until */
     uint32_t others; /* bits of points */
     uint32_t count;
-    uint32_t skip; /* so many that come are not held */
+    uint32_t at_times; /* 1: not in each try */
+    uint32_t skip; /* so many that come are not held, */
+    uint32_t most; /* and so many after them are; 0: all */
     /* the programs' */
     _Atomic uint32_t came, done, inside;
     _Atomic uint32_t freed; /* held, and let go because it was as it should be */

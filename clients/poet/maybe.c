@@ -12,6 +12,13 @@ enum { OPTION_KINDS = 3000 };
 
 static const char *const kinds[][2] = {
     {"inversion", "each holds what the next one asks for: if they meet there, a deadlock"},
+    {"lost", "nothing keeps the call from coming before the wait, and then nobody hears it"},
+    {"missed", "the call wakes one, and more could wait"},
+    {"message", "the receive takes any, and luck decided which came first"},
+    {"unheard", "luck decided which came first; the other way round the call is not heard, unless "
+                "who waits looks first whether it must"},
+    {"between", "nothing keeps the one visit from coming between the two others"},
+    {"first", "luck decided which came first, and it was never the other"},
     {NULL, NULL}};
 
 static const char *about_kind(const char *kind)
@@ -56,18 +63,50 @@ static char *where(const struct row *r, const char *place, const char *event)
     return all;
 }
 
-char *maybe_part(const struct table_names *names, const struct shown_table *t, uint32_t row,
-                 const char *kind)
+/* What a thread did, in words with one place for its name and each of two lines and where it was there. */
+static char *say(struct row *r, const char *format)
 {
-    struct row r = {names, t, row};
-    char *first = where(&r, "where", "event"), *then = where(&r, "then_where", "then_event"),
-         *said = NULL;
-    (void)kind;
-    said = memory_printed("%s took %s%s, then asked for %s%s", line(&r, "thread"), line(&r, "line"),
-                          first, line(&r, "then_line"), then);
+    char *first = where(r, "where", "event"), *then = where(r, "then_where", "then_event"),
+         *said = NULL, text[1000];
+    size_t n = 0;
+    for (const char *c = format; *c && n < sizeof text - 1; c++) {
+        const char *put = *c != '%'     ? NULL
+                          : *++c == 'T' ? line(r, "thread")
+                          : *c == 'L'   ? line(r, "line")
+                          : *c == 'M'   ? line(r, "then_line")
+                          : *c == 'l'   ? first
+                                        : then;
+        n += (size_t)(put ? snprintf(text + n, sizeof text - n, "%s", put)
+                          : snprintf(text + n, sizeof text - n, "%c", *c));
+        n = n < sizeof text ? n : sizeof text - 1;
+    }
+    text[n] = 0;
+    said = memory_copied(text);
     free(first);
     free(then);
     return said;
+}
+
+char *maybe_part(const struct table_names *names, const struct shown_table *t, uint32_t row,
+                 const char *kind)
+{
+    static const char *const ways[][3] = {
+        {"inversion", "%T took %L%l, then asked for %M%m", NULL},
+        {"lost", "%T took %L%l, then waited for %M%m", "%T called who waits for %L%l"},
+        {"missed", "%T called who waits for %L%l", "%T took %L%l, then waited for %M%m"},
+        {"message", "%T sent to %L%l, received%m", "%T sent to %L%l, received only%m"},
+        {"unheard", "%T took %L%l, then waited for %M%m",
+         "%T took %L%l, then called who waits for %M%m"},
+        {"between", "%T took %L%l, and again%m", "%T took %L%l"},
+        {"first", "%T took %L%l", "%T took %L%l after that"},
+    };
+    struct row r = {names, t, row};
+    bool first = row && !t->rows[row - 1].depth, then = cell(&r, "then_event")->is == CELL_EVENT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i][0], kind) == 0 &&
+            (first || !ways[i][2] || then || strcmp(kind, "missed") != 0))
+            return say(&r, first || !ways[i][2] ? ways[i][1] : ways[i][2]);
+    return say(&r, "%T took %L%l, too");
 }
 
 const char *maybe_kind(const struct shown_table *t, uint32_t row)
@@ -119,7 +158,9 @@ struct wanted {
 };
 
 static const struct argp_option options[] = {
-    {"kinds", OPTION_KINDS, "KIND,...", 0, "only these: inversion", 1}, {0}};
+    {"kinds", OPTION_KINDS, "KIND,...", 0,
+     "only these: inversion, lost, missed, message, unheard, between, first", 1},
+    {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/plan/plan.h"
 #include "clients/poet/again.h"
+#include "clients/poet/flip.h"
+#include "clients/poet/steering.h"
 #include "clients/poet/command.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/recorded.h"
@@ -32,6 +34,9 @@ struct replaying {
     struct subject subject;
     struct script_head *script; /* as the program has it */
     char file[400]; /* of it */
+    struct flip flip;
+    struct steer_head *led; /* as the program has it; NULL: nothing is flipped */
+    char steer_file[400];
     char again[PATH_MAX]; /* the new trace, where none is named */
 };
 
@@ -55,7 +60,7 @@ static void take(void *user, const struct answer *answer)
     if (answer->part != PART_EVENT)
         return;
     get_event(answer->in, &event);
-    if (!answer->in->error)
+    if (!answer->in->error && flip_take(&r->flip, &event))
         plan_event(r->plan, &event);
     if (!answer->in->error && !r->libraries)
         r->libraries = is_library_call(&r->subject.source.book, &event);
@@ -121,7 +126,28 @@ static int start(const struct command *command, const struct replaying *r,
                  const struct loadable *loadable, char **argv)
 {
     setenv("POET_REPLAY", r->file, 1);
+    if (r->led)
+        setenv("POET_STEER", r->steer_file, 1);
+    else
+        unsetenv("POET_STEER");
     return again_start(command, &(struct again){r->output, r->libraries}, loadable, argv);
+}
+
+/* Where two events are to come the other way round. */
+static bool make_steer(const struct command *command, struct replaying *r)
+{
+    struct steer_head head;
+    const char *why;
+    if (!r->flip.events[0].line)
+        return true;
+    if (!flip_steer(&r->flip, &r->subject.source.book, &head, &why)) {
+        command_fail(command, "%s: cannot be flipped: %s", r->subject.source.name, why);
+        return false;
+    }
+    if (!steering_file(command, r->steer_file, sizeof r->steer_file, &r->led))
+        return false;
+    memcpy(r->led, &head, sizeof head);
+    return true;
 }
 
 static struct script_line *line_at(const struct replaying *r, uint32_t line)
@@ -212,6 +238,8 @@ static int say_outcome(const struct command *command, struct replaying *r, int s
 {
     uint64_t done = repeated(r), all = r->script->event_count;
     bool left = atomic_load(&r->script->state) == SCRIPT_ENDED;
+    bool flipped = r->led && !left && steering_happened(r->led);
+    bool good = r->led ? flipped : !left && done >= all;
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
@@ -221,6 +249,10 @@ static int say_outcome(const struct command *command, struct replaying *r, int s
         say_end(r, f);
         fprintf(f, "; %llu of %llu events were repeated", (unsigned long long)done,
                 (unsigned long long)all);
+    } else if (r->led) {
+        fprintf(f, "%s: %llu of %llu events were repeated",
+                flipped ? "flipped: the other came first" : "not flipped: the other did not come",
+                (unsigned long long)done, (unsigned long long)all);
     } else if (done < all) {
         fprintf(f, "ended early: %llu of %llu events were repeated", (unsigned long long)done,
                 (unsigned long long)all);
@@ -232,10 +264,10 @@ static int say_outcome(const struct command *command, struct replaying *r, int s
     else if (WEXITSTATUS(status))
         fprintf(f, "; the program's status is %d", WEXITSTATUS(status));
     fclose(f);
-    if (!r->quiet || left || done < all)
+    if (!r->quiet || !good)
         command_fail(command, "%s", text);
     free(text);
-    return left || done < all ? EXIT_FAILED : EXIT_DONE;
+    return good ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* ---- the command ---- */
@@ -244,6 +276,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct replaying *r = state->input;
     switch (key) {
+    case 'f':
+        if (flip_read(&r->flip, value, state->argv[state->next]))
+            return state->next++, 0;
+        command_usage(&command_replay, "--flip: two events are needed, as 3:7 5:12");
+        return EINVAL;
     case 'o':
         r->output = value;
         return 0;
@@ -296,12 +333,15 @@ static int run(const struct command *command, int argc, char **argv)
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!make_script(command, &r))
+    else if (!make_script(command, &r) || !make_steer(command, &r))
         status = EXIT_FAILED;
     else
         status = run_again(command, &r, words);
     if (*r.file)
         unlink(r.file);
+    if (*r.steer_file)
+        unlink(r.steer_file);
+    flip_free(&r.flip);
     plan_free(r.plan);
     free(recorded);
     subject_close(&r.subject);
@@ -310,6 +350,10 @@ static int run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
+    {"flip", 'f', "A B", 0,
+     "up to two events A and B of two threads, of which one was first, as poet maybe names them; then let the other one "
+     "be first, and go freely",
+     0},
     {"strict", 's', NULL, 0, "end the program where it does something else, with SIGTERM", 0},
     {"quiet", 'q', NULL, 0, "say nothing where it did the same", 0},
     {0}};

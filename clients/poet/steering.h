@@ -3,6 +3,7 @@
 #define CLIENTS_POET_STEERING_H
 
 #include "clients/book/book.h"
+#include "clients/poet/command.h"
 #include "wire/steer.h"
 #include "wire/table.h"
 
@@ -11,13 +12,19 @@ struct steering {
     bool libraries; /* calls of libraries are to be recorded, too */
 };
 
+struct steer_head steering_nowhere(void); /* no points yet */
+/* Sets where a point is, and of which type; false: that is not known. */
+bool steering_point(struct steer_point *point, const struct book *book, struct table_place place,
+                    const char *type);
+/* Makes the file, mapped as programs have it; false with a complaint. */
+bool steering_file(const struct command *command, char *path, size_t size, struct steer_head **led);
+
 /* Of the row of depth 0 with that number: its index, or row_count. */
 uint32_t steering_find(const struct shown_table *table, int64_t number);
 /* False: *why says why it cannot be led there. */
 bool steering_make(struct steering *steering, const struct book *book,
                    const struct shown_table *table, uint32_t row, const char **why);
-/* How often somebody was held until it was as it should be, and in vain. */
-uint32_t steering_freed(const struct steer_head *head);
-uint32_t steering_late(const struct steer_head *head);
+/* Did whoever decides it come, and was it let go because all was as it should be? */
+bool steering_happened(const struct steer_head *head);
 
 #endif

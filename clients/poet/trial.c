@@ -5,6 +5,7 @@
 #include "clients/poet/subject.h"
 #include "clients/source/waits.h"
 #include "memory/memory.h"
+#include "wire/endpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,8 @@
 
 #define LOOK_NS 10000000
 #define LOOKS 20 /* between two at who waits */
-#define STILL 5 /* looks in which nobody goes on, where no cycle says so */
+#define STILL_NEVER 5 /* looks in which nobody goes on, where no cycle says so, */
+#define STILL_PERHAPS 15 /* and where it is not certain */
 #define READ_MOST (16u << 20)
 
 /* ---- who hangs ---- */
@@ -44,31 +46,51 @@ static void take_stat(void *user, const struct answer *answer)
     shown_stat_free(&stat);
 }
 
-static bool is_over(const struct waits *w)
+/* The worst that is said of those who wait to be woken.  (What may have woken one has, or not, before long.) */
+static enum fate worst(const struct waits *w)
 {
-    bool never = false;
-    for (size_t i = 0; i < w->verdict_count; i++)
-        never |= w->verdicts[i].fate == FATE_NEVER;
-    return never;
+    enum fate worst = FATE_OPEN;
+    for (size_t i = 0; i < w->verdict_count; i++) {
+        const struct shown_verdict *v = &w->verdicts[i];
+        bool counts =
+            v->fate == FATE_NEVER || (v->fate == FATE_PERHAPS && v->doubts == DOUBT_WAKER);
+        worst = counts && v->fate > worst ? v->fate : worst;
+    }
+    return worst;
 }
 
-/* (Looked at as a file that is being written.) */
-static void look(const struct trial *trial, struct hanging *h, bool *hangs)
+/* Its own server is asked, or, where that is another one, its file as far as it is written. */
+static bool open_run(const struct trial *trial, pid_t program, struct source *source)
+{
+    char directory[256], endpoint[400];
+    struct error error;
+    if (endpoint_directory(directory, sizeof directory, &error)) {
+        snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)program);
+        if (source_open(source, endpoint, SOURCE_NAMED_LINES, &error))
+            return true;
+    }
+    return access(trial->again.output, R_OK) == 0 &&
+           source_open(source, trial->again.output, SOURCE_NAMED_LINES, &error);
+}
+
+static void look(const struct trial *trial, pid_t program, struct hanging *h, bool *hangs)
 {
     struct source source;
     struct error error;
     struct out judged = {0};
-    if (access(trial->again.output, R_OK) < 0 ||
-        !source_open(&source, trial->again.output, SOURCE_NAMED_LINES, &error))
+    if (!open_run(trial, program, &source))
         return;
     h->waits = (struct waits){0};
     put_u8(&judged, 1);
     bool known = source_wait(&source, source_ask(&source, ASK_STAT, NULL, take_stat, h), &error) &&
                  source_wait(&source, source_ask(&source, ASK_WAITS, &judged, take, h), &error);
-    h->still = known && h->events == h->before && is_over(&h->waits) ? h->still + 1 : 0;
+    enum fate fate = known ? worst(&h->waits) : FATE_OPEN;
+    h->still = fate != FATE_OPEN && h->events == h->before ? h->still + 1 : 0;
     h->before = h->events;
-    *hangs = known && (h->waits.cycle_count || h->still >= STILL);
+    *hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
+                       (fate == FATE_NEVER && h->still >= STILL_NEVER));
     waits_free(&h->waits);
+    out_free(&judged);
     source_close(&source);
 }
 
@@ -104,7 +126,7 @@ static void follow(const struct trial *trial, pid_t child, struct trial_end *end
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
         if (n % LOOKS || end->hangs || end->slow)
             continue;
-        look(trial, &hanging, &end->hangs);
+        look(trial, child, &hanging, &end->hangs);
         end->slow = !end->hangs && now_ms() > until_ms;
         if (end->hangs || end->slow)
             kill(-child, SIGKILL);

@@ -191,7 +191,8 @@ void inversions_deed(struct inversions *v, const struct deed *d)
         t->asks.lock = 0;
         break;
     case DEED_CALLS:
-    case DEED_ENDS:
+    case DEED_WOKEN:
+    case DEED_RECEIVES:
         break;
     }
 }

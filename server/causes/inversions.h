@@ -7,7 +7,7 @@
 #define SERVER_CAUSES_INVERSIONS_H
 
 #include "memory/map.h"
-#include "server/causes/maybe.h"
+#include "server/causes/findings.h"
 
 struct inversions {
     struct inversions_thread *threads;

@@ -1,52 +1,52 @@
 #include "server/causes/maybe.h"
 
 #include "memory/memory.h"
+#include "server/causes/flips.h"
 #include "server/causes/inversions.h"
+#include "server/causes/wakings.h"
 
 #include <stdlib.h>
 
 struct maybe {
     struct inversions inversions;
+    struct wakings wakings;
+    struct flips flips;
+    bool flipped;
+    struct map within; /* lock and thread */
     struct findings findings;
     bool sorted;
 };
 
-const char *maybe_word(enum maybe_kind kind)
-{
-    static const char *const words[] = {
-#define K(NAME, word) [MAYBE_##NAME] = word,
-        MAYBE_KINDS(K)
-#undef K
-    };
-    return words[kind];
-}
-
-struct finding *findings_add(struct findings *f, enum maybe_kind kind)
-{
-    f->items = grow(f->items, &f->room, f->count + 1, sizeof *f->items);
-    f->items[f->count] = (struct finding){.kind = kind, .times = 1};
-    return &f->items[f->count++];
-}
-
-void findings_part(struct finding *f, struct maybe_part part)
-{
-    if (f->part_count < MAYBE_PARTS)
-        f->parts[f->part_count++] = part;
-}
-
-void findings_free(struct findings *f)
-{
-    free(f->items);
-    *f = (struct findings){0};
-}
-
 struct maybe *maybe_new(void) { return memory_zeroed(1, sizeof(struct maybe)); }
 
-void maybe_deed(struct maybe *m, const struct deed *deed) { inversions_deed(&m->inversions, deed); }
+/* Does it come into a lock in which it is, as one that comes back from another, or asks for that? */
+static bool is_within(struct maybe *m, const struct deed *d)
+{
+    bool in = d->lock && map_get(&m->within, d->lock, d->thread);
+    if (d->is == DEED_TAKES && !in)
+        map_put(&m->within, d->lock, d->thread, m);
+    else if ((d->is == DEED_GIVES || d->is == DEED_WAITS) && in)
+        map_take(&m->within, d->lock, d->thread);
+    return in && (d->is == DEED_TAKES || d->is == DEED_ASKS);
+}
+
+void maybe_deed(struct maybe *m, const struct deed *deed)
+{
+    if (is_within(m, deed))
+        return;
+    inversions_deed(&m->inversions, deed);
+    wakings_deed(&m->wakings, deed);
+    flips_deed(&m->flips, deed);
+}
 
 bool maybe_go_on(struct maybe *m, uint64_t *budget)
 {
-    return inversions_go_on(&m->inversions, &m->findings, budget);
+    if (!inversions_go_on(&m->inversions, &m->findings, budget) ||
+        !wakings_go_on(&m->wakings, &m->findings, budget))
+        return false;
+    if (!m->flipped)
+        flips_end(&m->flips, &m->findings);
+    return m->flipped = true;
 }
 
 /* What is worst first; of one kind that with the fewest parts, then as often as it is. */
@@ -76,6 +76,9 @@ void maybe_free(struct maybe *m)
     if (!m)
         return;
     inversions_free(&m->inversions);
+    wakings_free(&m->wakings);
+    flips_free(&m->flips);
+    map_free(&m->within);
     findings_free(&m->findings);
     free(m);
 }

@@ -175,6 +175,15 @@ struct sure_mark sure_mark(const struct sure *s, uint32_t thread)
     return (struct sure_mark){of - 1, strand->at, strand->now};
 }
 
+struct sure_mark sure_mark_at(const struct sure *s, uint32_t thread, uint64_t position)
+{
+    uint32_t of = thread < s->line_room ? s->of_line[thread] : 0;
+    if (!of || position < s->first)
+        return (struct sure_mark){0};
+    uint32_t at = at_position(s, position);
+    return (struct sure_mark){of - 1, at, after_at(&s->strands[of - 1], at)};
+}
+
 bool sure_before(struct sure_mark a, struct sure_mark b)
 {
     if (!a.at || !b.at)

@@ -63,6 +63,8 @@ struct sure {
 bool sure_point(struct sure *sure, uint64_t first, const struct event *events, uint32_t count);
 /* A thread's last event that was learnt. */
 struct sure_mark sure_mark(const struct sure *sure, uint32_t thread);
+/* Of an event that was learnt before. */
+struct sure_mark sure_mark_at(const struct sure *sure, uint32_t thread, uint64_t position);
 /* Is a certainly before b?  No event is before itself. */
 bool sure_before(struct sure_mark a, struct sure_mark b);
 void sure_free(struct sure *sure); /* empties it */

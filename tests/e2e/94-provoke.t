@@ -30,8 +30,26 @@ bad_two inversion hangs
 bad_three inversion hangs
 bad_often inversion hangs
 bad_rw inversion hangs
+bad_transfer inversion hangs
+bad_flag lost hangs
+bad_check unheard hangs
+bad_one missed hangs
+bad_mixed missed hangs
+bad_atomic between it ends with status 1, where it ends with status 0 else
+bad_use first is ended by signal 6
 END
-for name in gate ordered hand later try readers; do
+if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_btl_base_warn_component_unused=0
+    CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
+    poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
+    until_true finished bad_any.poet
+    poet provoke bad_any.poet "$(numbers bad_any message | head -n 1)" -o new.poet mpirun -n 3 ./bad_any 2>said
+    like "bad_any: proved" "$? $(grep -a proved said)" '^0 .*proved in try [0-9]*: it writes something else'
+else
+    skip "bad_any: there is no MPI here"
+fi
+for name in gate ordered hand later try readers flag after all pool buffer timed; do
     poetcc -trace -g "$here/good_$name.c" -o "good_$name"
     record "good_$name"
     proved=
@@ -41,6 +59,34 @@ for name in gate ordered hand later try readers; do
     done
     is "good_$name: nothing is proved" "$proved" ""
 done
+
+# ---- two events the other way round ----
+flip() { # flip NAME A B
+    rm -f new.poet
+    timeout 60 poet replay "$1.poet" --flip "$2" "$3" -o new.poet >out 2>said
+    status=$?
+    until_true finished new.poet
+    echo "$status $(cat said)"
+}
+refs() { # refs NAME KIND: the two visits
+    poet maybe --json "$1.poet" | python3 -c '
+import json, sys
+kind, refs = "", []
+for l in sys.stdin:
+    row = json.loads(l).get("row")
+    if row and row["number"]: kind = row["kind"]
+    elif row and kind == "'"$2"'": refs.append(row["then_event"] if kind == "between" and not refs else row["event"])
+print(*refs[:2])'; }
+like "what is made first is used first" "$(flip bad_use $(refs bad_use first))" \
+    '^0 poet replay: flipped: the other came first: .*ended by signal 6$'
+like "named in either order" "$(flip bad_use $(refs bad_use first | awk '{print $2, $1}'))" '^0 poet replay: flipped'
+like "one visit between two" "$(flip bad_atomic $(refs bad_atomic between))" \
+    '^0 poet replay: flipped: the other came first: .*status is 1$'
+check "the new trace is a trace" poet check new.poet
+like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2:1 2:1 2>&1)" 'two events are needed'
+is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
+    "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events
+1"
 
 # ---- what it says ----
 poet provoke bad_two.poet 1 >out 2>said

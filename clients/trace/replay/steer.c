@@ -6,6 +6,7 @@
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
@@ -51,11 +52,17 @@ static bool is_type(unsigned i, uint16_t type)
     return name && strcmp(name, head->points[i].type) == 0;
 }
 
-static uint32_t find(uint16_t type, uintptr_t site)
+static bool is_whose(unsigned i, const struct thread *t)
+{
+    uint32_t wanted = head->points[i].thread;
+    return !wanted || atomic_load_explicit(&t->own->script, memory_order_relaxed) == wanted;
+}
+
+static uint32_t find(const struct thread *t, uint16_t type, uintptr_t site)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < head->point_count; i++)
-        if (is_at(i, site) && is_type(i, type))
+        if (is_at(i, site) && is_type(i, type) && is_whose(i, t))
             bits |= 1u << i;
     return bits;
 }
@@ -169,6 +176,11 @@ static void wait_for(struct steer_point *p, const struct held *me)
     atomic_fetch_add(so ? &p->freed : &p->late, 1);
 }
 
+static bool is_one_of(const struct steer_point *p, uint32_t came)
+{
+    return came >= p->skip && (!p->most || came - p->skip < p->most);
+}
+
 /* Before what it is about to do there. */
 static void hold(struct thread *t, uint32_t bits, const struct line *asks)
 {
@@ -176,7 +188,7 @@ static void hold(struct thread *t, uint32_t bits, const struct line *asks)
     for (unsigned i = 0; i < head->point_count; i++) {
         struct steer_point *p = &head->points[i];
         bool circle = p->until == STEER_CYCLE;
-        if (!(bits >> i & 1) || atomic_fetch_add(&p->came, 1) < p->skip ||
+        if (!(bits >> i & 1) || !is_one_of(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == STEER_NOBODY || atomic_load(&p->late) >= head->late_most ||
             (circle && !t->hold_count))
             continue;
@@ -192,7 +204,7 @@ static void hold(struct thread *t, uint32_t bits, const struct line *asks)
 
 void steer_lock(struct thread *t, const struct line *line, uintptr_t site)
 {
-    uint32_t bits = find(TYPE_PETITION, site);
+    uint32_t bits = find(t, TYPE_PETITION, site);
     if (bits)
         hold(t, bits, line);
 }
@@ -217,8 +229,10 @@ void steer_meet(struct thread *t, const struct record *r)
     uint32_t before = 0;
     leave_inside();
     meets = 0;
+    if (t->part.line && t->part.next < t->part.count)
+        return; /* it repeats */
     for (unsigned i = 0; i < count; i++) {
-        meets |= find(steps[i].type_a, r->site) | find(steps[i].type_b, r->site);
+        meets |= find(t, steps[i].type_a, r->site) | find(t, steps[i].type_b, r->site);
         if (i == 0 && !r->b && steps[i].type_a != TYPE_PETITION)
             before = meets;
     }

@@ -42,6 +42,12 @@ struct work {
     size_t count;
     uint8_t *locks; /* by kind: 1 + is it one of locks; 0: not known yet */
     size_t kind_room;
+    struct waiting { /* by thread: what it does now */
+        uint32_t about; /* it waits for a call; 0: it does not */
+        uint32_t whose, place; /* it waits for anybody of that to send; 0: it does not */
+        uint64_t began;
+    } *waits;
+    size_t wait_room;
     bool cut;
 };
 
@@ -86,6 +92,61 @@ static bool is_shared(const struct run *run, const struct event *e)
 
 static void tell(struct work *w, struct deed deed) { maybe_deed(w->maybe, &deed); }
 
+/* One that is heard only by who waits then. */
+static void tell_call(struct work *w, const struct event *e, struct deed deed)
+{
+    const struct run *run = w->view->run;
+    const struct target_event *look = run_look(run, e->line, e->type, (enum relation)e->relation);
+    if (!look || !look->unheard || !e->about)
+        return;
+    const struct run_text *text = run_texts(run, (struct ref){e->line, e->number});
+    deed.is = DEED_CALLS;
+    deed.all = !look->all || (text && strcmp(text->text, look->all) == 0);
+    tell(w, deed);
+}
+
+/* The first that it does after it began to wait for a call. */
+static void tell_woken(struct work *w, const struct event *e, struct deed deed)
+{
+    const struct meaning *is = measured_meaning(w->view->run, e);
+    w->waits = grow_zeroed(w->waits, &w->wait_room, e->thread + 1u, sizeof *w->waits);
+    struct waiting *t = &w->waits[e->thread];
+    if (t->about) {
+        deed.is = DEED_WOKEN;
+        deed.about = t->about;
+        tell(w, deed);
+    }
+    *t = (struct waiting){.began = t->began, .whose = t->whose, .place = t->place};
+    if (is->waits && is->releases && e->line != e->thread && is_lock(w, e->line))
+        t->about = e->about;
+}
+
+/* One that was awaited from anybody: from whoever is of what the wait was about, which is nobody by itself. */
+static void tell_message(struct work *w, const struct event *e, const struct meaning *is,
+                         struct deed deed)
+{
+    const struct order *order = w->view->run->order;
+    struct waiting *t = &w->waits[e->thread];
+    if (e->send_count == 1 && t->whose) {
+        uint64_t sent = order_edge(order, deed.position, 0);
+        struct event send = sent >= w->sure.first ? order_event(order, sent) : (struct event){0};
+        deed.is = DEED_RECEIVES;
+        deed.about = t->whose;
+        deed.place = t->place;
+        deed.began = t->began;
+        deed.sender = send.thread;
+        deed.sent = sent;
+        deed.sent_mark = sure_mark_at(&w->sure, send.thread, sent);
+        if (send.thread && send.thread != e->thread)
+            tell(w, deed);
+    }
+    bool any = is->waits && is->category == CATEGORY_RECEIVE && e->about &&
+               !order_line_events(order, e->about);
+    t->whose = any ? e->about : 0;
+    t->began = deed.position;
+    t->place = deed.place;
+}
+
 static void take_event(struct work *w, const struct event *e, uint64_t position)
 {
     const struct run *run = w->view->run;
@@ -110,9 +171,6 @@ static void take_event(struct work *w, const struct event *e, uint64_t position)
         deed.is = DEED_REFUSED;
         deed.lock = e->about;
         tell(w, deed);
-    } else if (within && is->by_clock && is->enters) {
-        deed.is = DEED_ENDS;
-        tell(w, deed);
     }
     if (within && (is->enters || is->leaves) && !is->waits) {
         deed.is = is->enters ? DEED_TAKES : DEED_GIVES;
@@ -120,6 +178,9 @@ static void take_event(struct work *w, const struct event *e, uint64_t position)
         deed.shared = is->enters && is_shared(run, e);
         tell(w, deed);
     }
+    tell_call(w, e, deed);
+    tell_woken(w, e, deed);
+    tell_message(w, e, is, deed);
 }
 
 /* The events of one point, the i-th that is read and those behind it; how many. */
@@ -295,6 +356,7 @@ static void free_work(void *work)
     sure_free(&w->sure);
     free(w->events);
     free(w->locks);
+    free(w->waits);
     free(w);
 }
 

@@ -22,6 +22,6 @@ static inline void run(unsigned count, work *const *works)
 }
 #define RUN(...)                                                                                   \
     do {                                                                                           \
-        work *const works[] = {__VA_ARGS__};                                                       \
-        run(sizeof works / sizeof *works, works);                                                  \
+        work *const all_of_it[] = {__VA_ARGS__};                                                   \
+        run(sizeof all_of_it / sizeof *all_of_it, all_of_it);                                      \
     } while (0)

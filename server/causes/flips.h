@@ -1,0 +1,32 @@
+/* Visits of a lock, and messages to who takes any, whose order luck decided.
+ *
+ * First: two visits of one lock by two threads, from different places, one right after the other, which nothing but the
+ * lock orders; and the other way round they never came.  Between: two visits of one thread, one right after the other, from
+ * different places, and a visit of another thread before or behind both that could come between; none from there ever did.
+ * Message: one that came later to the same place of the same receiver, and could have come first. */
+#ifndef SERVER_CAUSES_FLIPS_H
+#define SERVER_CAUSES_FLIPS_H
+
+#include "memory/map.h"
+#include "server/causes/findings.h"
+
+struct flips {
+    struct flips_visit *visits;
+    size_t visit_count, visit_room;
+    struct map last_of_lock, last_of_thread; /* lock; lock and thread -> 1 + index */
+    struct map asks; /* thread -> 1 + position by which it asked last */
+    struct map within; /* thread -> 1 + the visit that it began last */
+    struct flips_group *groups; /* by places */
+    size_t group_count, group_room;
+    struct map first_of, between_of, message_of;
+    struct deed *received; /* the last of each receiver and place */
+    size_t received_count, received_room;
+    struct map received_of;
+    bool cut;
+};
+
+void flips_deed(struct flips *flips, const struct deed *deed);
+void flips_end(struct flips *flips, struct findings *findings);
+void flips_free(struct flips *flips);
+
+#endif
