@@ -31,10 +31,7 @@ void passing_free(struct passing *passing)
     free(passing);
 }
 
-bool passing_takes(const struct chunk *fact)
-{
-    return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_SPANS;
-}
+bool passing_takes(const struct chunk *fact) { return fact->kind == CHUNK_STEPS; }
 
 void passing_put(struct passing *passing, struct chunk fact)
 {

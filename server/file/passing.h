@@ -1,5 +1,5 @@
 /* Facts that are forgotten with the events that they are of, as no names are: what threads did between their events
- * (STEPS), on which carriers tasks were (SPANS).  They make parts of the file, which lie among those of the order and go with them (--keep); a fact of a few
+ * (STEPS).  They make parts of the file, which lie among those of the order and go with them (--keep); a fact of a few
  * bytes, PASSED, says where one lies.  What is not in a part yet is in the journal.
  *
  * Of the facts of a thread the oldest go first, so that what is left has no gaps. */

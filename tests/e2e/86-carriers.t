@@ -144,6 +144,13 @@ file=$(ls again/*.poet)
 check 'kept by a server' poet check "$file"
 agrees 'kept by a server' "$file" cluster
 
+# read again from what is kept beside the journal
+UCPP_RUNS=100 UCPP_PROCESSORS=2 UCPP_SEED=3 POET_OUTPUT=many.poet ./accepting
+until_true finished many.poet
+check 'many runs of one program: sound' poet check many.poet
+is 'many runs of one program: it adds up' "$(sums many.poet processor)" "$(running many.poet)"
+is 'none of it is where nobody knows' "$(rows many.poet processor | grep -c 'not known')" 0
+
 # ---- no processors of a runtime ----
 cat >threads.c <<'C'
 #include <pthread.h>
