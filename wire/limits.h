@@ -15,6 +15,7 @@
 #define LIMIT_GROUP 65536u /* members of a group */
 #define LIMIT_MODULES 4096u /* modules of one program */
 #define LIMIT_TEXTS 10000u /* texts of one event */
+#define LIMIT_CARRIERS 65536u /* of a program, of a run */
 #define LIMIT_LINES (1u << 24) /* lines of a session, of a run */
 #define LIMIT_SESSIONS 4096u /* connections at once */
 #define LIMIT_QUEUE_BYTES (64u << 20) /* one shared queue */

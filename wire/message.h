@@ -24,6 +24,8 @@
 #define WELCOME_HEAP 4u    /* and a heap of HEAP_VERSION 2 (wire/heap.h) */
 #define WELCOME_METERS 8u /* and tell of meters of its own (wire/meter.h) */
 #define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/entries.h) */
+#define WELCOME_SPANS                                                                              \
+    32u /* and tell which of its tasks ran on which of its threads (wire/span.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -56,6 +58,7 @@
     M(23, HEAP)   /* with a descriptor: what it takes from its heap (wire/heap.h) */ \
     M(24, METER)  /* a meter of the program's own: what it is called */          \
     M(25, CELLS)  /* with a descriptor: numbers that are looked at now and then */ \
+    M(26, SPAN)   /* a thread that runs tasks; with a descriptor, which of them when */ \
     M(27, ENTRIES) /* with a descriptor: when each call of a thread began and ended */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \

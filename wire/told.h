@@ -65,6 +65,14 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_REGION(F) F(u32, thread) /* whose it is; its descriptor comes with it */
 #define TOLD_ENTRIES(F) F(u32, thread) /* likewise */
 
+/* a thread of the system that runs tasks (wire/span.h): its number in the program, and the system's; what it is called */
+#define TOLD_SPAN(F)                                                                               \
+    F(u32, carrier)                                                                                \
+    F(u32, tid)                                                                                    \
+    F(u8, ring) /* 1: its descriptor comes with it; 0: it is only called otherwise */              \
+    F(text, name)                                                                                  \
+    F(text, cluster)
+
 #define TOLD_METER(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
 
 #define TOLD(M)                                                                                    \
@@ -82,7 +90,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(close, TOLD_CLOSE)                                                                           \
     M(region, TOLD_REGION)                                                                         \
     M(meter, TOLD_METER)                                                                           \
-    M(entries, TOLD_ENTRIES)
+    M(entries, TOLD_ENTRIES)                                                                       \
+    M(span, TOLD_SPAN)
 
 /* the types of fields */
 typedef uint8_t told_u8;

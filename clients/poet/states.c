@@ -60,13 +60,24 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
+/* Of where threads ran, another table tells. */
+static const char *preset_by(const struct wanted *w)
+{
+    static const char *const places[] = {"processor", "cluster", "cpu"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (w->tables.by && strcmp(w->preset, "states") == 0 &&
+            strcmp(w->tables.by, places[i]) == 0)
+            return "processors";
+    return w->preset;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .preset = "states", .key = "source"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct tables_section section = {.what = w.preset, .options = w.source};
+    struct tables_section section = {.what = preset_by(&w), .options = w.source};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -81,7 +92,9 @@ static const struct argp argp = {
         "running is on a processor, ready could have run and had none, and system is the rest: "
         "asleep, or waiting for what no event tells of; a note says whether the kernel's records "
         "of switches tell that, or samples.  Else running is all that no wait accounts for, an "
-        "upper bound, and system is null.",
+        "upper bound, and system is null.  --by processor, or cluster, tells on which threads of "
+        "the system tasks of a runtime ran, and --by cpu on which processors of the machine threads "
+        "did: for how long, how many times, and how often they came there from elsewhere.",
     .children = tables_children};
 
 const struct command command_states = {

@@ -1,6 +1,7 @@
 /* poet.h: lines and tasks of the program's own. */
 #include "clients/trace/own.h"
 
+#include "clients/trace/carrier.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
@@ -125,20 +126,34 @@ poet_line_t poet_task(const char *kind, const char *name, const void *object)
     return poet_task_at(kind, name, object, NULL);
 }
 
+/* What a thread measures of itself stands still while another one is in its place; mostly that is nothing. */
+static inline void go_away(struct thread *t)
+{
+    if (!LIKELY(!t->measured))
+        region_away(t);
+    if (!LIKELY(!t->clock_gap))
+        cpuclock_away(t);
+}
+
+static inline void come_back(struct thread *t)
+{
+    if (!LIKELY(!t->measured))
+        region_back(t);
+    if (!LIKELY(!t->clock_gap))
+        cpuclock_back(t);
+}
+
 void poet_become(poet_line_t task)
 {
     struct own *own = task ? own_at(task) : NULL;
     struct thread *t = own ? atomic_load(&own->thread) : NULL;
     struct thread *from = thread_mine, *to = t ? t : thread_base;
     if (from != to) {
-        if (from) {
-            region_away(from);
-            cpuclock_away(from);
-        }
-        if (to) {
-            region_back(to);
-            cpuclock_back(to);
-        }
+        carrier_switch(from, to);
+        if (from)
+            go_away(from);
+        if (to)
+            come_back(to);
         if (!from != !to)
             atomic_fetch_add(&threads_running, to ? 1 : UINT32_MAX);
     }
@@ -151,8 +166,10 @@ void poet_task_gone(poet_line_t task)
     struct thread *t = own ? atomic_exchange(&own->thread, NULL) : NULL;
     if (!t)
         return;
-    if (t == thread_mine)
+    if (t == thread_mine) {
+        carrier_switch(t, thread_base);
         thread_mine = thread_base;
+    }
     int saved = errno;
     thread_end(t);
     errno = saved;

@@ -200,6 +200,11 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
  * another must be a synchronisation between the two. */
 void poet_become(poet_line_t task);
 
+/* What the calling thread of the system, which runs tasks, is called in reports of which task ran where, and the group
+ * of such threads that it is in (NULL: none).  At most 63 bytes each.  Said before its first poet_become(), or again
+ * when it changes; without it, such threads are told apart by numbers. */
+void poet_processor(const char *name, const char *cluster);
+
 /* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
 void poet_task_gone(poet_line_t task);
 

@@ -1,6 +1,7 @@
 /* The runtime: who runs, who may enter, whose stack it is; and a page that tells Poet. */
 #include "ucpp.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static void stop(const char *why)
 /* ---- telling Poet ----
  *
  * All there is to it: a line for each object, events on lines, pairs where the thread goes from one
- * line to another, and, in run_next(), whose thread it is. */
+ * line to another, and, wherever one goes on, whose thread it is. */
 
 POET_RUNTIME("ucpp");
 
@@ -146,13 +147,61 @@ static struct object *next_ready(void)
     return take_after(&ready, before);
 }
 
-/* The task stops here, and another goes on. */
+/* ---- processors ----
+ *
+ * Threads of the system that take turns: one of them runs a task, the others wait for theirs.  So all that is here
+ * needs no lock, and still a task goes on wherever the turn is. */
+
+#define PROCESSORS_MOST 64
+static struct processor {
+    pthread_t thread;
+    ucontext_t loop; /* of serve() */
+    char name[16], cluster[16];
+} processors[PROCESSORS_MOST];
+static unsigned processor_count = 1, turn, next_turn; /* next_turn: of whoever goes on */
+static bool finished; /* the task "main" has ended */
+static pthread_mutex_t turning = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+
+static unsigned choose_processor(void)
+{
+    return processor_count == 1 ? 0 : seed ? chance(processor_count) : (turn + 1) % processor_count;
+}
+
+/* Runs tasks when it has the turn, until the program has ended. */
+static void *serve(void *p)
+{
+    struct processor *processor = p;
+    unsigned me = (unsigned)(processor - processors);
+    poet_processor(processor->name, processor->cluster);
+    for (;;) {
+        pthread_mutex_lock(&turning);
+        if (turn == me)
+            turn = next_turn;
+        pthread_cond_broadcast(&turned);
+        while (turn != me && !finished)
+            pthread_cond_wait(&turned, &turning);
+        pthread_mutex_unlock(&turning);
+        if (finished)
+            return NULL;
+        poet_become(self->line);
+        swapcontext(&processor->loop, &self->strand->context);
+    }
+}
+
+/* The task stops here, and another goes on: on this processor at once, or on another one. */
 static void block(void)
 {
     ucontext_t *here = &self->strand->context;
     self = next_ready();
-    poet_become(self->line);
-    swapcontext(here, &self->strand->context);
+    next_turn = choose_processor();
+    if (next_turn == turn) {
+        poet_become(self->line);
+        swapcontext(here, &self->strand->context);
+    } else {
+        poet_become(0);
+        swapcontext(here, &processors[turn].loop);
+    }
 }
 
 void yield(void)
@@ -324,8 +373,6 @@ void suspend(void)
     swapcontext(&c->context, &self->strand->context);
 }
 
-static ucontext_t boot; /* of the system's thread */
-
 static void end_task(struct object *o)
 {
     mark(o, "end", NULL);
@@ -334,7 +381,8 @@ static void end_task(struct object *o)
     if (o->deleter != o)
         block();
     close_line(o); /* the task "main" */
-    setcontext(&boot);
+    finished = true;
+    setcontext(&processors[turn].loop);
 }
 
 static void run(unsigned high, unsigned low)
@@ -441,6 +489,22 @@ static uint64_t number(const char *variable, uint64_t otherwise)
     return s ? strtoull(s, NULL, 10) : otherwise;
 }
 
+/* Those beside the one that main() is. */
+static void start_processors(void)
+{
+    uint64_t wanted = number("UCPP_PROCESSORS", 1), clusters = number("UCPP_CLUSTERS", 1);
+    processor_count = wanted < 1                 ? 1
+                      : wanted < PROCESSORS_MOST ? (unsigned)wanted
+                                                 : PROCESSORS_MOST;
+    for (unsigned i = 0; i < processor_count; i++) {
+        struct processor *p = &processors[i];
+        snprintf(p->name, sizeof p->name, "P%u", i);
+        snprintf(p->cluster, sizeof p->cluster, "c%u", clusters ? (unsigned)(i % clusters) : 0);
+        if (i && pthread_create(&p->thread, NULL, serve, p) != 0)
+            stop("no thread for a processor");
+    }
+}
+
 int main(void)
 {
     const char *how = getenv("UCPP_SCHEDULE");
@@ -455,7 +519,13 @@ int main(void)
         self = NULL;
         task_make(&program, "main", main_task, NULL);
         program.deleter = &program;
-        swapcontext(&boot, &program.context);
+        finished = false;
+        turn = next_turn = 0;
+        poet_become(0); /* what follows is the processor's, until it runs the task */
+        start_processors();
+        serve(&processors[0]);
+        for (unsigned i = 1; i < processor_count; i++)
+            pthread_join(processors[i].thread, NULL);
         free(program.memory);
     }
     return 0;

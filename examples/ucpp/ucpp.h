@@ -1,5 +1,5 @@
 /* Tasks, monitors, coroutines and coroutine-monitors, as in uC++ (P. A. Buhr, uC++ Annotated
- * Reference Manual), in plain C: threads of its own on one thread of the system.
+ * Reference Manual), in plain C: threads of its own on one thread of the system, or several that take turns.
  *
  * Everything is an object.  One with a mutex lets one task in at a time; one with a `main` has a
  * stack.  A task has both, and a thread; a monitor only the mutex, a coroutine only the stack, a
@@ -10,6 +10,8 @@
  * The environment chooses among the orders that the program allows; the same choice gives the same run:
  *     UCPP_SCHEDULE=fifo|lifo|random    who runs next (default fifo)
  *     UCPP_SEED=N                       for random, and for time slices; 0 (the default): no slices
+ *     UCPP_PROCESSORS=N                 threads of the system that take turns to run tasks (default 1, 64 at most)
+ *     UCPP_CLUSTERS=N                   groups that these are in (default 1)
  *     UCPP_RUNS=N                       runs uc_main() that often, with seeds from UCPP_SEED on
  */
 #ifndef UCPP_H

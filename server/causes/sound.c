@@ -14,7 +14,9 @@ const char *sound_word(unsigned rule)
         [SOUND_OVERLAP] = "what ran meanwhile does not add up to the wait",
         [SOUND_REASONS] = "the reasons of the wait do not add up to it",
         [SOUND_CHARGES] = "what is charged with the wait does not add up to it",
-        [SOUND_PATH] = "the critical path is not as long as what it explains"};
+        [SOUND_PATH] = "the critical path is not as long as what it explains",
+        [SOUND_TASK] = "the task begins on one thread of its runtime before it has left another",
+        [SOUND_CARRIER] = "a task begins on a thread of its runtime before another has left it"};
     return rule < SOUND_RULES ? words[rule] : "";
 }
 

@@ -17,6 +17,8 @@ enum sound_rule {
     SOUND_REASONS, /* so do the reasons why it came so late */
     SOUND_CHARGES, /* and what is charged with it */
     SOUND_PATH, /* pieces of the critical path come one after the other, up to the last end */
+    SOUND_TASK, /* a task of a runtime is on one carrier at a time (told, as SOUND_LIFE) */
+    SOUND_CARRIER, /* one task is on a carrier at a time (likewise) */
     SOUND_RULES
 };
 

@@ -161,6 +161,14 @@ static void play_switches(struct player *player, struct session *session, struct
         player->trouble = error;
 }
 
+static void play_spans(struct player *player, struct session *session, struct chunk chunk,
+                       bool stale)
+{
+    const char *error = NULL;
+    if (!stale && !session_spans(session, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
 /* What a program told, now or before the state was written. */
 static void play_message(struct player *player, struct chunk chunk)
 {
@@ -186,6 +194,8 @@ static void play_message(struct player *player, struct chunk chunk)
         play_entries(player, session, chunk, stale);
     else if (chunk.kind == CHUNK_SWITCHES)
         play_switches(player, session, chunk);
+    else if (chunk.kind == CHUNK_SPANS)
+        play_spans(player, session, chunk, stale);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;
 }

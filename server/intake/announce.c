@@ -5,6 +5,9 @@
 #include "server/intake/heaped.h"
 #include "server/intake/metering.h"
 #include "server/intake/used.h"
+#include "server/run/processors.h"
+#include "server/measure/stays.h"
+#include "wire/span.h"
 #include "wire/text.h"
 #include "wire/told.h"
 
@@ -176,6 +179,8 @@ static void own_line(struct session *session, const struct told_line *told, uint
     if ((told->flags & LINE_FOLLOWS) && by.line)
         order_opened_by(session->run->order, line, by);
     lose_what_was_told(session, told->code);
+    if (session->run->spans) /* it may have been on a carrier before */
+        stays_task(processors_stays(session->run), session->number, told->code, line);
 }
 
 static void open_line(struct session *session, const struct told_line *told, struct in *in,
@@ -361,6 +366,26 @@ static bool read_sent(struct session *session, struct in *in)
     return true;
 }
 
+/* A thread that runs tasks is called so. */
+static bool read_carrier(struct session *session, struct in *in)
+{
+    struct told_span told;
+    if (!get_told_span(in, &told))
+        return false;
+    if (!told.carrier || told.carrier >= LIMIT_CARRIERS || told.name.size > SPAN_NAME_BYTES ||
+        told.cluster.size > SPAN_NAME_BYTES) {
+        in_fail(in, "a thread that runs tasks which cannot be");
+        return false;
+    }
+    struct stays *stays = processors_stays(session->run);
+    char *name = text_name(told.name), *cluster = text_name(told.cluster);
+    stays_called(stays, stays_carrier(stays, session->number, told.carrier), told.tid, name,
+                 cluster);
+    free(name);
+    free(cluster);
+    return true;
+}
+
 /* What describes it is in the journal, before. */
 static bool read_describe(struct in *in)
 {
@@ -390,7 +415,7 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
         type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
         type == MESSAGE_USAGE || type == MESSAGE_HEAP || type == MESSAGE_METER ||
-        type == MESSAGE_CELLS)
+        type == MESSAGE_CELLS || type == MESSAGE_SPAN)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -440,6 +465,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
                            in);
     case MESSAGE_METER:
         return metering_name(session->run, session->number, session->process, in);
+    case MESSAGE_SPAN:
+        return read_carrier(session, in);
     case MESSAGE_CELLS:
         return metering_samples(session->run, session->number, session->process, in);
     default:

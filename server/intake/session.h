@@ -42,6 +42,9 @@ bool session_meters(struct session *session, uint32_t thread, const uint8_t *bod
 bool session_entries(struct session *session, uint32_t thread, const uint8_t *body, size_t size,
                      const char **error);
 /* Takes what the kernel said of its threads: the body of a SWITCHES (wire/switched.h). */
+/* SPANS: which tasks were on a carrier of that number (carried.h). */
+bool session_spans(struct session *session, uint32_t number, const uint8_t *body, size_t size,
+                   const char **error);
 bool session_switched(struct session *session, const uint8_t *body, size_t size,
                       const char **error);
 /* Takes the body of a STEPS, which was kept of a record, of any program of the run; false: it cannot be. */

@@ -2,6 +2,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/measure/turns.h"
 
 #include <stdlib.h>
 
@@ -22,11 +23,7 @@ struct samples {
 };
 
 struct thread {
-    struct turn {
-        int64_t at_ns;
-        uint8_t what; /* an enum switched */
-    } *turns;
-    size_t turn_count, turn_room;
+    struct turns turns;
     struct samples samples;
     struct samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
@@ -34,7 +31,9 @@ struct thread {
 
 struct spans {
     struct map threads; /* line -> struct thread */
+    struct stays *stays; /* of tasks; NULL: none were told */
     size_t turns;
+    bool cpus; /* of some of them it is known on which processor */
     uint64_t lost;
     char *why; /* there are no switches; NULL: nobody said */
 };
@@ -44,7 +43,7 @@ struct spans *spans_new(void) { return memory_zeroed(1, sizeof(struct spans)); }
 static void free_thread(void *value)
 {
     struct thread *t = value;
-    free(t->turns);
+    free(t->turns.items);
     free(t->samples.items);
     free(t->clocks.items);
     free(t);
@@ -57,6 +56,7 @@ void spans_free(struct spans *spans)
     for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
         free_thread(walk.value);
     map_free(&spans->threads);
+    stays_free(spans->stays);
     free(spans->why);
     free(spans);
 }
@@ -88,18 +88,27 @@ void spans_refused(struct spans *spans, const char *why)
 
 void spans_lost(struct spans *spans, uint64_t switches) { spans->lost += switches; }
 
-void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns)
+struct stays *spans_stays(struct spans *spans)
 {
-    struct thread *t = made_thread(spans, line);
-    const struct turn *last = t->turn_count ? &t->turns[t->turn_count - 1] : NULL;
+    return spans->stays = spans->stays ? spans->stays : stays_new();
+}
+
+void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
+                    int64_t at_ns)
+{
+    struct turns *t = &made_thread(spans, line)->turns;
+    const struct turn *last = t->count ? &t->items[t->count - 1] : NULL;
     bool full = spans->turns >= SWITCHES_MOST;
     if (full)
         spans->lost++;
     if ((full && last && last->what == SWITCHED_LOST) || (last && at_ns < last->at_ns))
         return; /* (of each thread one more, so that it is seen where its switches end) */
-    t->turns = grow(t->turns, &t->turn_room, t->turn_count + 1, sizeof *t->turns);
-    t->turns[t->turn_count++] = (struct turn){at_ns, (uint8_t)(full ? SWITCHED_LOST : what)};
+    t->items = grow(t->items, &t->room, t->count + 1, sizeof *t->items);
+    t->items[t->count++] = (struct turn){.at_ns = at_ns,
+                                         .cpu = cpu < TURN_NO_CPU ? (uint16_t)cpu : TURN_NO_CPU,
+                                         .what = (uint8_t)(full ? SWITCHED_LOST : what)};
     spans->turns++;
+    spans->cpus |= cpu < TURN_NO_CPU;
 }
 
 static void thin(struct samples *s)
@@ -155,12 +164,25 @@ void spans_clocked(struct spans *spans, uint32_t line, int64_t at_ns, uint64_t r
 
 /* ---- looking ---- */
 
-static enum spans_source source_of(const struct thread *t, enum spans_source most)
+const struct stays *spans_tasks(const struct spans *spans) { return spans ? spans->stays : NULL; }
+
+bool spans_on(const struct spans *spans, uint32_t line)
 {
+    size_t count;
+    return stays_of(spans_tasks(spans), line, &count) != NULL;
+}
+
+bool spans_cpus(const struct spans *spans) { return spans && spans->cpus; }
+
+static enum spans_source source_of(const struct spans *spans, uint32_t line, enum spans_source most)
+{
+    const struct thread *t = thread_of(spans, line);
     most = most == SPANS_ORDER ? SPANS_SWITCHES : most;
+    if (most >= SPANS_SWITCHES && spans_on(spans, line))
+        return SPANS_SWITCHES;
     if (!t)
         return SPANS_ORDER;
-    if (t->turn_count && most >= SPANS_SWITCHES)
+    if (t->turns.count && most >= SPANS_SWITCHES)
         return SPANS_SWITCHES;
     if (t->clocks.count && most >= SPANS_CLOCK)
         return SPANS_CLOCK;
@@ -169,7 +191,7 @@ static enum spans_source source_of(const struct thread *t, enum spans_source mos
 
 enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most)
 {
-    return source_of(thread_of(spans, line), most);
+    return source_of(spans, line, most);
 }
 
 int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
@@ -192,7 +214,7 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line)
     const struct thread *t = thread_of(spans, line);
     switch (spans_best(spans, line, SPANS_ORDER)) {
     case SPANS_SWITCHES:
-        return t->turns[t->turn_count - 1].at_ns;
+        return spans_on(spans, line) ? INT64_MAX : t->turns.items[t->turns.count - 1].at_ns;
     case SPANS_CLOCK:
         return t->clocks.items[t->clocks.count - 1].at_ns;
     case SPANS_SAMPLES:
@@ -202,55 +224,12 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line)
     }
 }
 
-/* ---- switches ---- */
-
-/* How many of them come no later than a time; *near: the answer of last time. */
-static size_t turns_before(const struct thread *t, int64_t at_ns, size_t *near)
-{
-    size_t low = *near, high = t->turn_count, by = 1;
-    if (low > high || (low && t->turns[low - 1].at_ns > at_ns))
-        low = 0;
-    while (low + by < high && t->turns[low + by].at_ns <= at_ns) /* it is mostly near */
-        by *= 2;
-    high = low + by < high ? low + by + 1 : high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->turns[middle].at_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return *near = low;
-}
-
-/* Before its first switch it did whatever that one put an end to. */
-static enum span_is is_after(const struct thread *t, size_t turns)
-{
-    static const uint8_t is[SWITCHED_KINDS] = {[SWITCHED_ON] = SPAN_RUNNING,
-                                               [SWITCHED_OUT] = SPAN_READY,
-                                               [SWITCHED_ASLEEP] = SPAN_SYSTEM,
-                                               [SWITCHED_LOST] = SPAN_RUNNING};
-    if (turns)
-        return is[t->turns[turns - 1].what];
-    return t->turns[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
-}
+/* ---- visiting ---- */
 
 struct visitor {
     void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns);
     void *context;
 };
-
-static void visit_turns(const struct thread *t, struct spans_walk *walk, int64_t from_ns,
-                        int64_t to_ns, struct visitor v)
-{
-    for (size_t i = turns_before(t, from_ns, &walk->near); from_ns < to_ns; i++) {
-        int64_t until = i < t->turn_count ? least(t->turns[i].at_ns, to_ns) : to_ns;
-        if (until > from_ns)
-            v.visit(v.context, is_after(t, i), from_ns, until);
-        from_ns = most(until, from_ns);
-        walk->near = i;
-    }
-}
 
 /* ---- samples ---- */
 
@@ -453,9 +432,14 @@ void spans_visit(const struct spans *spans, const struct course_of *course, stru
 {
     const struct thread *t = thread_of(spans, course->thread);
     struct visitor v = {visit, context};
-    switch (source_of(t, walk->most)) {
+    walk->on = 0;
+    switch (source_of(spans, course->thread, walk->most)) {
     case SPANS_SWITCHES:
-        visit_turns(t, walk, from_ns, to_ns, v);
+        if (spans_on(spans, course->thread))
+            turns_visit_stays(spans->stays, course->thread, walk, from_ns, to_ns, visit, context);
+        else
+            turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
+        walk->on = 0;
         break;
     case SPANS_CLOCK:
         visit_samples(&(struct sampled){t, &t->clocks, course}, walk, from_ns, to_ns, v);

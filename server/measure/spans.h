@@ -13,11 +13,15 @@
  *   be off by the time between two samples, and sums over a range by as much at each end of it;
  * - the order alone: it ran all the time, an upper bound.
  *
+ * Of a task of a runtime it is known, exactly, when it was on a thread of the system that runs tasks (stays.h), and it
+ * counts as switches do: it ran while it was on one, and was ready while it could have been.
+ *
  * Threads are named by their lines, times are ns of the run. */
 #ifndef SERVER_MEASURE_SPANS_H
 #define SERVER_MEASURE_SPANS_H
 
 #include "server/measure/intervals.h"
+#include "server/measure/stays.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +50,8 @@ void spans_free(struct spans *spans); /* NULL: nothing */
 /* ---- filling: each thread's in the order of their times ---- */
 
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
-void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns);
+void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
+                    int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
 /* By then it had had a processor for so long, or (delay) wanted one in vain.  last: it has ended, and says so itself. */
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);
@@ -54,6 +59,8 @@ void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, 
 void spans_clocked(struct spans *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
 void spans_lost(struct spans *spans, uint64_t switches); /* so many were not told */
 void spans_refused(struct spans *spans, const char *why); /* there are no switches; a copy */
+
+struct stays *spans_stays(struct spans *spans); /* of tasks, made on first use; to be filled */
 
 /* ---- looking: of spans NULL, the order alone is known ---- */
 
@@ -65,6 +72,9 @@ int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, i
 int64_t spans_astray(const struct spans *spans, const struct course_of *course, int64_t from_ns,
                      int64_t to_ns);
 bool spans_delays(const struct spans *spans, uint32_t line); /* are there samples of it, too? */
+const struct stays *spans_tasks(const struct spans *spans); /* NULL: none were told */
+bool spans_on(const struct spans *spans, uint32_t line); /* is it a task whose stays are known? */
+bool spans_cpus(const struct spans *spans); /* is it known of any switch on which processor? */
 uint64_t spans_lost_count(const struct spans *spans);
 const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
@@ -74,6 +84,8 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 struct spans_walk {
     enum spans_source most; /* no better source than this; SPANS_ORDER: the best */
     size_t near; /* index that was found last */
+    uint32_t on; /* while something is visited in which it ran: 1 + the processor; of a task
+                    its carrier; 0: not known */
     bool has;
     struct spans_slice { /* between two samples */
         size_t index;

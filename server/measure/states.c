@@ -88,7 +88,7 @@ static void go_on(struct walk *w, struct spell spell, uint32_t wait)
     if (spell.to_ns <= spell.from_ns)
         return;
     if (w->holds && w->held.state == spell.state && w->held.active == spell.active &&
-        w->wait == wait) {
+        w->held.on == spell.on && w->wait == wait) {
         w->held.to_ns = spell.to_ns;
         w->held.unexplained = spell.unexplained ? spell.unexplained : w->held.unexplained;
         return;
@@ -127,6 +127,7 @@ static void visit_span(void *context, enum span_is is, int64_t from_ns, int64_t 
     spell.from_ns = from_ns;
     spell.to_ns = to_ns;
     spell.state = states[is];
+    spell.on = is == SPAN_RUNNING ? w->spans.on : 0;
     go_on(w, spell, 0);
 }
 

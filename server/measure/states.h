@@ -33,6 +33,7 @@ struct spell {
     uint32_t about; /* blocked: the line that it waits for, 0 unknown */
     uint8_t state; /* an enum life_state */
     uint8_t unexplained; /* blocked: an enum unexplained */
+    uint32_t on; /* running: where, as spans_walk has it (spans.h); 0 not known */
     bool active; /* of the order alone it would be running */
 };
 

@@ -79,7 +79,7 @@ static void welcome(struct peer *peer)
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
-                                WELCOME_ENTRIES);
+                                WELCOME_ENTRIES | WELCOME_SPANS);
     out_end(&peer->out);
     if (program)
         program_welcome(peer);

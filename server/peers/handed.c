@@ -82,6 +82,35 @@ const char *handed_region(struct peer *peer, struct in *in)
     return error;
 }
 
+/* One more than there may be is none. */
+static const char *add_carrier(struct peer *peer, int fd, uint32_t carrier)
+{
+    struct taker *taker = enter(peer);
+    struct program *program = peer->program;
+    size_t count = 0;
+    for (const struct carried *r = program->carried; r; r = r->next)
+        count++;
+    const char *error = count < left(peer, taker) / REGIONS_PART
+                            ? carried_add(&program->carried, fd, carrier)
+                            : NULL; /* it fills up, and its switches are counted */
+    taker_leave(taker);
+    return error;
+}
+
+const char *handed_carrier(struct peer *peer, struct in *in)
+{
+    struct told_span told;
+    bool good = get_told_span(in, &told);
+    int fd = good && told.ring ? channel_take_descriptor(&peer->channel) : -1;
+    const char *error = !good        ? in->error
+                        : !told.ring ? NULL
+                        : fd < 0     ? "a ring without a descriptor"
+                                     : add_carrier(peer, fd, told.carrier);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
 /* A ring more than a thread may have is none. */
 static const char *add_ring(struct peer *peer, int fd, uint32_t thread)
 {

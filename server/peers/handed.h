@@ -8,6 +8,7 @@
 /* A message of such a kind, whose descriptor the peer's channel has; NULL, or why the program is refused. */
 const char *handed_queue(struct peer *peer, struct in *in);
 const char *handed_region(struct peer *peer, struct in *in);
+const char *handed_carrier(struct peer *peer, struct in *in);
 const char *handed_ring(struct peer *peer, struct in *in);
 
 #endif

@@ -347,6 +347,11 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
     } else if (type == MESSAGE_ENTRIES) {
         error = handed_ring(peer, &in);
         ok = error == NULL;
+    } else if (type == MESSAGE_SPAN) {
+        error = handed_carrier(peer, &in);
+        ok = error == NULL;
+        if (ok)
+            socket_message(peer, type, body, size); /* what it is called */
     } else if (type == MESSAGE_HEAP) {
         int fd = channel_take_descriptor(&peer->channel);
         error = heaping_begin(peer, &in, fd);

@@ -170,6 +170,15 @@ static bool tell_outside(struct run *run, struct chunk chunk)
     return true;
 }
 
+static bool tell_spans(struct run *run, struct session *session, struct chunk chunk,
+                       const char **error)
+{
+    bool good = session_spans(session, chunk.thread, chunk.data, chunk.size, error);
+    if (good)
+        run_fact(run, chunk);
+    return good;
+}
+
 static bool tell_entries(struct run *run, struct session *session, struct chunk chunk,
                          const char **error)
 {
@@ -196,6 +205,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return session_meters(session, chunk.thread, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_ENTRIES)
         return tell_entries(run, session, chunk, error);
+    if (chunk.kind == CHUNK_SPANS)
+        return tell_spans(run, session, chunk, error);
     if (chunk.kind == CHUNK_SWITCHES)
         return session_switched(session, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)

@@ -20,11 +20,13 @@ void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t 
     spans_clocked(spans_in(run), line, at_ns, ran_ns, anew);
 }
 
-void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns)
+void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu, int64_t at_ns)
 {
     if (what < SWITCHED_KINDS)
-        spans_switched(spans_in(run), line, (enum switched)what, at_ns);
+        spans_switched(spans_in(run), line, (enum switched)what, cpu, at_ns);
 }
+
+struct stays *processors_stays(struct run *run) { return spans_stays(spans_in(run)); }
 
 void processors_lost(struct run *run, uint64_t switches) { spans_lost(spans_in(run), switches); }
 

@@ -16,16 +16,18 @@
 
 #define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
 #define HELD_NS 100000000u /* so long a record waits until its thread is known */
+#define CPU_MOST (UINT16_MAX - 2)
 #define TOLD_MOST 100000u /* in one body */
 
 struct seen {
     uint64_t at_ns;
     pid_t tid;
     uint8_t to; /* an enum switched_to */
+    uint16_t cpu; /* 1 + the processor; 0 not known */
 };
 
 struct ring {
-    int fd;
+    int fd, cpu;
     struct perf_event_mmap_page *page;
 };
 
@@ -75,7 +77,7 @@ static bool open_ring(struct switches *s, int processor)
         errno = failed;
         return false;
     }
-    s->rings[s->count++] = (struct ring){(int)fd, page};
+    s->rings[s->count++] = (struct ring){(int)fd, processor, page};
     return true;
 }
 
@@ -90,7 +92,7 @@ struct switches *switches_new(pid_t pid, const char **why)
     s->pid = pid;
     s->rings = memory_zeroed((size_t)(processors > 0 ? processors : 1), sizeof *s->rings);
     for (int i = 0; i < processors; i++)
-        if (!open_ring(s, i)) {
+        if (i > CPU_MOST || !open_ring(s, i)) {
             *why = strerror(errno);
             switches_free(s);
             return NULL;
@@ -131,11 +133,11 @@ static void see_loss(struct switches *s, uint64_t count, uint64_t at_ns)
 {
     s->lost += count;
     for (struct map_walk walk = {.map = &s->threads}; map_next(&walk);)
-        see(s, (struct seen){at_ns, (pid_t)walk.a, SWITCHED_TO_UNKNOWN});
+        see(s, (struct seen){at_ns, (pid_t)walk.a, SWITCHED_TO_UNKNOWN, 0});
 }
 
 /* A record, whole; its size is at least that of the head. */
-static void take(struct switches *s, const uint8_t *record, size_t size)
+static void take(struct switches *s, int cpu, const uint8_t *record, size_t size)
 {
     struct perf_event_header head;
     struct {
@@ -158,7 +160,8 @@ static void take(struct switches *s, const uint8_t *record, size_t size)
     see(s, (struct seen){who.at_ns, (pid_t)who.tid,
                          !out    ? SWITCHED_TO_RUN
                          : taken ? SWITCHED_TO_READY
-                                 : SWITCHED_TO_SLEEP});
+                                 : SWITCHED_TO_SLEEP,
+                         (uint16_t)(cpu + 1)});
 }
 
 /* At any place of the ring, also across its end. */
@@ -183,7 +186,7 @@ static void read_ring(struct switches *s, const struct ring *ring)
         if (head.size > sizeof record)
             continue;
         copy(ring, at, record, head.size);
-        take(s, record, head.size);
+        take(s, ring->cpu, record, head.size);
     }
     __atomic_store_n(&ring->page->data_tail, end, __ATOMIC_RELEASE);
 }
@@ -207,6 +210,11 @@ static size_t ripe(const struct switches *s, uint64_t until_ns)
     return n;
 }
 
+static uint32_t code_of(const struct switches *s, const struct seen *seen)
+{
+    return (uint32_t)(uintptr_t)map_get(&s->threads, (uint64_t)seen->tid, 0);
+}
+
 static void put_seen(struct switches *s, size_t count, struct out *body)
 {
     uint64_t at_ns = count ? s->seen[0].at_ns : 0;
@@ -216,7 +224,7 @@ static void put_seen(struct switches *s, size_t count, struct out *body)
     uint32_t told = 0;
     put_u32(body, 0);
     for (size_t i = 0; i < count; i++) {
-        uintptr_t code = (uintptr_t)map_get(&s->threads, (uint64_t)s->seen[i].tid, 0);
+        uint32_t code = code_of(s, &s->seen[i]);
         if (!code)
             continue; /* a thread that is not traced */
         put_varied(body, code);
@@ -227,6 +235,9 @@ static void put_seen(struct switches *s, size_t count, struct out *body)
     for (unsigned i = 0; i < 4 && !body->failed; i++)
         body->data[count_at + i] = (uint8_t)(told >> (8 * i));
     put_string(body, "");
+    for (size_t i = 0; i < count; i++)
+        if (code_of(s, &s->seen[i]))
+            put_varied(body, s->seen[i].cpu);
     if (!told && !s->lost)
         body->size = 0;
     s->lost = 0;

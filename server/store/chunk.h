@@ -31,6 +31,8 @@ enum chunk_kind {
     CHUNK_SWITCHES = 77, /* when its threads went on processors and off them (wire/switched.h) */
     CHUNK_METERS = 78, /* what a thread counted in meters of its own by then (wire/meter.h) */
     CHUNK_STEPS = 79, /* what a thread did since its record before (wire/measured.h) */
+    CHUNK_SPANS =
+        80, /* which tasks were on a carrier (server/intake/carried.h); thread: its number */
     CHUNK_PASSED = 88 /* a fact: where there are some that are forgotten with their events */
 };
 

@@ -6,6 +6,7 @@
 #include "server/store/packed.h"
 #include "server/taking/journal.h"
 #include "server/taking/round.h"
+#include "server/taking/carrying.h"
 #include "server/taking/entering.h"
 #include "server/taking/summing.h"
 #include "wire/message.h"
@@ -320,6 +321,7 @@ enum taken round_over(struct program *program, struct desk *desk)
     note_unfollowed(program);
     bool others = drop_done(program);
     entering_round(program, &desk->ticks);
+    carrying_round(program, &desk->ticks);
     summing_round(program, &desk->ticks);
     return others && taken == TAKEN_ALL ? TAKEN_MORE : taken;
 }

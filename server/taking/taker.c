@@ -3,6 +3,7 @@
 #include "server/loop/turn.h"
 #include "memory/memory.h"
 #include "server/taking/round.h"
+#include "server/taking/carrying.h"
 #include "server/taking/entering.h"
 #include "server/taking/summing.h"
 
@@ -103,6 +104,11 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
         program->rings = ring->next;
         ring_free(ring);
     }
+    while (program->carried) {
+        struct carried *ring = program->carried;
+        program->carried = ring->next;
+        carried_free(ring);
+    }
     taker->count--;
     program->taking->programs--;
     free(program);
@@ -117,6 +123,8 @@ void taker_sums(struct taker *taker, struct program *program, bool last)
 {
     if (last)
         entering_last(program, &taker->desk.ticks);
+    if (last)
+        carrying_round(program, &taker->desk.ticks);
     summing_now(program, &taker->desk.ticks, last);
 }
 

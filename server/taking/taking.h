@@ -7,6 +7,7 @@
 #ifndef SERVER_TAKING_TAKING_H
 #define SERVER_TAKING_TAKING_H
 
+#include "server/intake/carried.h"
 #include "server/intake/queue.h"
 #include "server/intake/region.h"
 #include "server/intake/ring.h"
@@ -47,7 +48,9 @@ struct program {
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
+    struct carried *carried; /* rings in which its carriers write which task is on them */
     struct ring *rings; /* in which they write when their calls began and ended */
+    uint64_t spans_left; /* parts of that for which the disk had no room */
     uint64_t entries_left; /* parts of that for which the disk had no room */
     struct region *regions; /* what its threads measure of themselves */
     size_t region_count, regions_left; /* those that there was no room for */

@@ -26,6 +26,7 @@ enum which {
     TELL_METERS,
     TELL_ENTRIES,
     TELL_SWITCHES,
+    TELL_SPANS,
     TELL_FORGET,
     TELL_PLAIN,
     TELL_KINDS
@@ -75,6 +76,9 @@ static void take(struct told *told, enum which which, uint32_t thread, const uin
         break;
     case TELL_SWITCHES:
         session_switched(told->session, data, size, &why);
+        break;
+    case TELL_SPANS:
+        session_spans(told->session, thread, data, size, &why);
         break;
     default:
         run_forget(told->run, order_count(told->run->order) / 2);

@@ -179,6 +179,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_heaps = flags & WELCOME_HEAP;
             server_meters = flags & WELCOME_METERS;
             server_entries = flags & WELCOME_ENTRIES;
+            server_spans = flags & WELCOME_SPANS;
             return true;
         }
         uint32_t n_text = get_u32(&in);

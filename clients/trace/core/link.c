@@ -225,7 +225,8 @@ bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
 
 /* ---- queues ---- */
 
-bool server_remote, server_follows, server_regions, server_heaps, server_meters, server_entries;
+bool server_remote, server_follows, server_regions, server_heaps, server_meters, server_entries,
+    server_spans;
 static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)

@@ -45,6 +45,8 @@ bool spells_row(const struct shown_table *t, uint32_t row, struct spell_row *spe
     uint32_t doubt = t->column_count > COLUMNS ? COLUMNS : FOR;
     if (c[doubt].is == CELL_TEXT)
         spell->doubt = c[doubt].text;
+    if (t->column_count > COLUMNS + 1 && c[COLUMNS + 1].is == CELL_TEXT)
+        spell->on = c[COLUMNS + 1].text;
     if (c[WHERE].is == CELL_PLACE)
         spell->where = c[WHERE].place;
     return true;
@@ -56,6 +58,8 @@ char *spells_say(const struct table_names *names, const struct spell_row *s)
     g_string_append_printf(text, ": %s", spells_word(s->state));
     if (s->about)
         g_string_append_printf(text, ", for %s", book_label(names->book, s->about));
+    if (s->on)
+        g_string_append_printf(text, ", on %s", s->on);
     g_string_append_printf(text, "\nsince %.3f ms, for %.3f ms", (double)s->from_ns / 1e6,
                            (double)s->took_ns / 1e6);
     if (s->doubt)

@@ -23,6 +23,7 @@ struct spell_row {
     int64_t from_ns, took_ns;
     struct table_place where; /* it began */
     const char *doubt; /* why it is not known who ended a wait; NULL: it is; of the table */
+    const char *on; /* running: on which processor, where that is known; the table's, or NULL */
     struct ref event; /* with which it began */
 };
 

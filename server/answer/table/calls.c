@@ -50,9 +50,9 @@ static void *begin(const struct table_view *view, char **problem)
     }
     if (strcmp(view->request->by, "cpu") == 0) {
         *problem = memory_copied(
-            "on which processor a thread ran when is not among what is recorded (the kernel's switch "
-            "records are kept with the thread and the time alone), so calls cannot be told apart "
-            "by it: --by thread, or --threads, has them by thread");
+            "calls are summed up by thread, without times, so they cannot be told apart by processor: "
+            "on which processor a thread ran when, poet states --by cpu says; --by thread, or "
+            "--threads, has calls by thread");
         return NULL;
     }
     struct work *w = memory_zeroed(1, sizeof *w);

@@ -81,6 +81,7 @@ void processor_row(struct processor_said *said, const struct table_view *view,
         apart = spans_astray(view->lives.spans, course, view->from_ns, view->to_ns);
         said->undelayed += !spans_delays(view->lives.spans, course->thread);
     }
+    said->tasks += source == SPANS_SWITCHES && spans_on(view->lives.spans, course->thread);
     said->rows++;
     said->known += source != SPANS_ORDER;
     said->apart_ns = apart > said->apart_ns ? apart : said->apart_ns;
@@ -98,6 +99,8 @@ const char *processor_source(const struct table_view *view, const struct process
 {
     if (!said->known)
         return "order: all that no wait accounts for";
+    if (said->tasks == said->known)
+        return "switches of tasks, as their runtime says";
     return ended               ? "processor time that each thread said at its end"
            : by_switches(view) ? "switch records of the kernel"
            : by_clock(view)    ? "processor clock at events"
@@ -148,6 +151,12 @@ void processor_note(struct shown_table *t, const struct table_view *view,
                        "accounts for: asleep, or waiting for what no event tells of; ready is the "
                        "least that it can be%s",
                        rest);
+    else if (said->tasks == said->known)
+        table_add_note(
+            t,
+            "running: the task was on a thread of its runtime, exactly, whether that had a "
+            "processor or not; ready: it could go on and was on none%s",
+            rest);
     else if (by_switches(view))
         table_add_note(t,
                        "running, ready, system: as the kernel switched threads, exactly; one that "

@@ -20,6 +20,7 @@ bool processor_known(const struct table_view *view, const struct course_of *cour
 /* What a table says of where its states come from.  Zero-initialised; of each row that it has. */
 struct processor_said {
     uint32_t rows, known; /* of known ones more than the order */
+    uint32_t tasks; /* of known ones those of a runtime, by the threads that they were on */
     uint32_t undelayed; /* by their clocks, and nothing tells when they were ready */
     int64_t apart_ns; /* between two samples, at most; by clocks, what spans_astray says */
 };

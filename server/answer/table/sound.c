@@ -19,7 +19,8 @@ struct work {
     const struct table_view *view;
     int64_t *filled; /* by thread's index: what its states add up to */
     size_t room;
-    bool swept, added, begun;
+    uint32_t task; /* index, of those whose stays are to be looked at */
+    bool swept, added, begun, stood;
 };
 
 static void *begin(const struct table_view *view, char **problem)
@@ -61,6 +62,44 @@ static void look_at_life(struct work *w, uint32_t thread)
                                             w->filled[thread], to - from});
 }
 
+/* Two rings are two clocks that are converted apart: what is that near is one after the other. */
+#define APART_NS 1000
+
+static void look_at_task(struct work *w, uint32_t line)
+{
+    size_t count;
+    const struct stay *stays = stays_of(spans_tasks(w->view->run->spans), line, &count);
+    for (size_t i = 1; (i = stays_overlap(stays, count, i)) < count; i++)
+        if (stays[i - 1].to_ns - stays[i].from_ns > APART_NS)
+            sound_breach(&w->sound, (struct breach){SOUND_TASK, line, NO_POSITION, stays[i].from_ns,
+                                                    stays[i - 1].to_ns});
+}
+
+/* A task is looked at as a whole, whatever the range. */
+static bool look_at_stays(struct work *w, uint64_t *budget)
+{
+    const struct stays *stays = spans_tasks(w->view->run->spans);
+    const struct intervals *all = w->view->measured;
+    if (!stays)
+        return true;
+    for (; w->task < all->thread_count; w->task++) {
+        size_t count;
+        stays_of(stays, all->threads[w->task].thread, &count);
+        if (!*budget)
+            return false;
+        *budget -= 1 + count < *budget ? 1 + count : *budget;
+        if (table_wants(w->view, all->threads[w->task].thread))
+            look_at_task(w, all->threads[w->task].thread);
+    }
+    for (uint32_t on = 1; on <= stays_carriers(stays); on++) {
+        const struct carrier *c = stays_carrier_at(stays, on);
+        if (c->crossed)
+            sound_breach(&w->sound, (struct breach){SOUND_CARRIER, c->crossed_line, NO_POSITION,
+                                                    c->crossed_is, c->crossed_should});
+    }
+    return true;
+}
+
 static bool step(void *work, uint64_t *budget)
 {
     struct work *w = work;
@@ -73,9 +112,12 @@ static bool step(void *work, uint64_t *budget)
     if (!w->begun)
         sound_begin(&w->sound, w->view->measured, explained_known(w->view->run, w->causing.since));
     w->begun = true;
-    bool whole = sound_step(&w->sound, *budget);
+    if (!w->stood)
+        w->stood = sound_step(&w->sound, *budget);
+    else
+        return look_at_stays(w, budget);
     *budget = 0;
-    return whole;
+    return false;
 }
 
 static void add_summed(const struct work *w, struct shown_table *t)

@@ -1,6 +1,7 @@
 /* The table of spells: each thread's states one after the other, from when, how long, and where in the code they began. */
 #include "memory/memory.h"
 #include "server/answer/table/processor.h"
+#include "server/answer/table/ran.h"
 #include "server/answer/table/sweep.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct listing {
     struct processor_said said;
 };
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct shown_table *t, const struct table_view *view)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "state", "state", TABLE_TEXT, NULL);
@@ -26,6 +27,9 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "for", "waits for", TABLE_LINE, NULL);
     table_add_column(t, "unexplained", "why is not known", TABLE_TEXT, NULL);
     table_detail(t);
+    table_add_column(t, "processor", "on", TABLE_TEXT, "stays");
+    if (!stays_carriers(spans_tasks(view->lives.spans)))
+        table_detail(t);
 }
 
 static const char *const reasons[UNEXPLAINED_REASONS] = {
@@ -52,6 +56,10 @@ static void add_spell(void *context, const struct spell *spell)
     cells[6] = cell_line(spell->about);
     if (spell->unexplained < UNEXPLAINED_REASONS && reasons[spell->unexplained])
         cells[7] = cell_text(reasons[spell->unexplained]);
+    char *on = ran_said(l->view->lives.spans, l->thread, spell->on);
+    if (on)
+        cells[8] = cell_text(on);
+    free(on);
     table_row_line(&l->table, l->thread);
     table_row_line(&l->table, spell->about);
 }
@@ -62,7 +70,7 @@ static void *begin(const struct table_view *view, char **problem)
     (void)problem;
     l->view = view;
     l->table.title = memory_copied("states one after the other");
-    add_columns(&l->table);
+    add_columns(&l->table, view);
     return l;
 }
 

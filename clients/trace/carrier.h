@@ -1,0 +1,14 @@
+/* Carriers: threads of the system that run tasks of the program's own; which task is on which of them is told whenever
+ * that changes (wire/span.h). */
+#ifndef CLIENTS_TRACE_CARRIER_H
+#define CLIENTS_TRACE_CARRIER_H
+
+#include "clients/trace/core/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The calling thread of the system goes from one task to another; NULL, or what is no task: none. */
+void carrier_switch(struct thread *from, struct thread *to);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,34 @@
+/* Which task is on which carrier of a program (wire/span.h): the ring of one carrier, as the server empties it into
+ * bodies of SPANS, and what a session is told of it.  Nothing in a ring is trusted.
+ *
+ * The body: u32 the task that is on the carrier when it begins, 0 none, and u64 since when; u64 switches that are lost
+ * before it; u64 a time; u32 how many switches there are; each then two numbers, seven bits at a time as in
+ * wire/varied.h: the ns since the one before, and the task.  Tasks are codes, times CLOCK_MONOTONIC's; where switches
+ * are lost in between, another body begins, on which nothing is known to be. */
+#ifndef SERVER_INTAKE_CARRIED_H
+#define SERVER_INTAKE_CARRIED_H
+
+#include "server/intake/ticks.h"
+#include "wire/message.h"
+#include "wire/span.h"
+
+struct carried {
+    struct carried *next;
+    struct span_head *head; /* mapped */
+    uint32_t carrier; /* its number in the program */
+    uint64_t taken; /* switches; our own copy */
+    uint32_t on; /* the task that is on it, 0 none, */
+    uint64_t since_ns; /* and since when */
+    uint64_t last_ns, lost; /* of the switch before; switches, not told yet */
+};
+
+/* Maps a ring and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is wrong with it. */
+const char *carried_add(struct carried **list, int fd, uint32_t carrier);
+void carried_free(struct carried *ring);
+unsigned carried_full(const struct carried *ring); /* in 256th */
+bool carried_is_over(const struct carried *ring); /* empty, and nothing more comes */
+/* Appends the body of a SPANS with what is there, up to some thousand; false: there is nothing, and nothing was
+ * appended. */
+bool carried_take(struct carried *ring, struct ticks *ticks, struct out *out);
+
+#endif

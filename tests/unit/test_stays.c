@@ -1,0 +1,314 @@
+/* Which task was on which carrier: the ring (server/intake/carried.h), and what is kept (server/measure/stays.h). */
+#define _GNU_SOURCE
+#include "server/intake/carried.h"
+#include "server/measure/spans.h"
+#include "tests/unit/unit.h"
+#include "wire/varied.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- the ring ---- */
+
+struct written {
+    int fd;
+    struct span_head *head;
+    struct carried *ring;
+    struct ticks ticks;
+};
+
+static void begin(struct written *w)
+{
+    *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    assert_int_equal(ftruncate(w->fd, (off_t)SPAN_MAP_BYTES), 0);
+    assert_non_null(carried_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    assert_non_null(carried_add(&w->ring, w->fd, 7)); /* it has no magic number */
+    w->head = mmap(NULL, SPAN_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    assert_ptr_not_equal(w->head, MAP_FAILED);
+    *w->head = (struct span_head){
+        .magic = SPAN_MAGIC, .version = SPAN_VERSION, .carrier = 7, .clock = 0 /* ns */};
+    assert_null(carried_add(&w->ring, w->fd, 7));
+}
+
+static void end(struct written *w)
+{
+    carried_free(w->ring);
+    munmap(w->head, SPAN_MAP_BYTES);
+    close(w->fd);
+}
+
+static void put(struct written *w, uint64_t time, uint64_t task)
+{
+    span_switches(w->head)[w->head->written++ % SPAN_SWITCHES] = (struct span_switch){time, task};
+}
+
+struct body {
+    uint32_t on, count, task[8];
+    uint64_t since_ns, lost, at_ns[8];
+};
+
+/* What is there next; count 0: nothing. */
+static struct body take(struct written *w)
+{
+    struct out out = {0};
+    struct body body = {0};
+    if (carried_take(w->ring, &w->ticks, &out)) {
+        struct in in = in_from(out.data, out.size);
+        body.on = get_u32(&in);
+        body.since_ns = get_u64(&in);
+        body.lost = get_u64(&in);
+        uint64_t at_ns = get_u64(&in);
+        body.count = get_u32(&in);
+        for (uint32_t i = 0; i < body.count && i < 8; i++) {
+            body.at_ns[i] = at_ns += get_varied(&in);
+            body.task[i] = (uint32_t)get_varied(&in);
+        }
+        assert_true(body.count > 8 || in_done(&in));
+    }
+    out_free(&out);
+    return body;
+}
+
+static void a_ring_is_emptied(void **state)
+{
+    (void)state;
+    struct written w;
+    begin(&w);
+    assert_int_equal(take(&w).count, 0);
+    put(&w, 1000, 3);
+    put(&w, 1500, 0);
+    put(&w, 1400, 4); /* its clock ran back: no earlier than the one before */
+    struct body body = take(&w);
+    assert_int_equal(body.count, 3);
+    assert_int_equal(body.on, 0);
+    assert_int_equal(body.at_ns[0], 1000);
+    assert_int_equal(body.at_ns[1], 1500);
+    assert_int_equal(body.at_ns[2], 1500);
+    assert_int_equal(body.task[2], 4);
+    assert_int_equal(w.head->taken, 3);
+    put(&w, 2000, UINT64_MAX); /* no task has that code */
+    body = take(&w);
+    assert_int_equal(body.on, 4); /* it was there when this begins */
+    assert_int_equal(body.since_ns, 1500);
+    assert_int_equal(body.task[0], 0);
+    assert_false(carried_is_over(w.ring));
+    w.head->done = 1;
+    assert_true(carried_is_over(w.ring));
+    end(&w);
+}
+
+static void what_is_lost_parts_what_is_told(void **state)
+{
+    (void)state;
+    struct written w;
+    begin(&w);
+    put(&w, 1000, 3);
+    put(&w, 5, SPAN_LOST);
+    put(&w, 9000, 4);
+    assert_int_equal(take(&w).count, 1);
+    struct body body = take(&w);
+    assert_int_equal(body.count, 1);
+    assert_int_equal(body.lost, 5);
+    assert_int_equal(body.on, 0); /* when the one before went is not known */
+    assert_int_equal(body.at_ns[0], 9000);
+    end(&w);
+}
+
+static void any_counts_are_borne(void **state)
+{
+    (void)state;
+    struct written w;
+    begin(&w);
+    w.head->written = UINT64_MAX - 1; /* more than there can be */
+    uint64_t before = w.ring->taken;
+    take(&w);
+    assert_true(w.ring->taken - before <= SPAN_SWITCHES);
+    assert_true(carried_full(w.ring) <= 256);
+    end(&w);
+}
+
+/* ---- what is kept ---- */
+
+enum { A = 11, B = 12, LINE_A = 1, LINE_B = 2 };
+
+static void switched(struct stays *s, uint32_t on, uint32_t ends, uint32_t begins, int64_t since,
+                     int64_t at, uint64_t lost)
+{
+    stays_switched(s, (struct stays_switch){.session = 0,
+                                            .on = on,
+                                            .ends = ends,
+                                            .begins = begins,
+                                            .ends_line = ends ? ends - 10 : 0,
+                                            .begins_line = begins ? begins - 10 : 0,
+                                            .since_ns = since,
+                                            .at_ns = at,
+                                            .lost = lost});
+}
+
+static void is(const struct stays *s, uint32_t line, size_t i, uint32_t on, int64_t from,
+               int64_t to)
+{
+    size_t count;
+    const struct stay *stays = stays_of(s, line, &count);
+    assert_true(i < count);
+    assert_int_equal(stays[i].on, on);
+    assert_int_equal(stays[i].from_ns, from);
+    assert_int_equal(stays[i].to_ns, to);
+}
+
+static size_t count_of(const struct stays *s, uint32_t line)
+{
+    size_t count;
+    stays_of(s, line, &count);
+    return count;
+}
+
+static void a_task_goes_from_carrier_to_carrier(void **state)
+{
+    (void)state;
+    struct stays *s = stays_new();
+    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
+    assert_int_equal(stays_carrier(s, 0, 1), x);
+    assert_int_not_equal(stays_carrier(s, 1, 1), x); /* another program's */
+    switched(s, y, 0, A, 0, 50, 0); /* told before what it did earlier, on the other one */
+    switched(s, x, 0, A, 0, 10, 0);
+    switched(s, x, A, B, 10, 30, 0);
+    is(s, LINE_A, 0, x, 10, 30);
+    is(s, LINE_A, 1, y, 50, STAY_OPEN);
+    is(s, LINE_B, 0, x, 30, STAY_OPEN);
+    switched(s, y, A, 0, 50, 70, 0);
+    is(s, LINE_A, 1, y, 50, 70);
+    assert_int_equal(stays_lost(s), 0);
+    const struct stay *of_a = stays_of(s, LINE_A, &(size_t){0});
+    assert_int_equal(stays_overlap(of_a, 2, 1), 2);
+    stays_free(s);
+}
+
+static void a_task_that_is_announced_late_has_its_stays(void **state)
+{
+    (void)state;
+    struct stays *s = stays_new();
+    uint32_t x = stays_carrier(s, 0, 1);
+    stays_switched(s, (struct stays_switch){.on = x, .begins = A, .at_ns = 10});
+    assert_int_equal(count_of(s, LINE_A), 0);
+    stays_task(s, 0, A, LINE_A);
+    is(s, LINE_A, 0, x, 10, STAY_OPEN);
+    stays_task(s, 1, A, LINE_B); /* of another program */
+    assert_int_equal(count_of(s, LINE_B), 0);
+    stays_free(s);
+}
+
+static void what_was_lost_is_no_stay(void **state)
+{
+    (void)state;
+    struct stays *s = stays_new();
+    uint32_t x = stays_carrier(s, 0, 1);
+    switched(s, x, 0, A, 0, 10, 0);
+    switched(s, x, 0, B, 0, 90, 3);
+    assert_int_equal(count_of(s, LINE_A), 0);
+    is(s, LINE_B, 0, x, 90, STAY_OPEN);
+    assert_int_equal(stays_lost(s), 3);
+    switched(s, x, A, 0, 95, 99, 0); /* its begin is forgotten, or was never told */
+    is(s, LINE_A, 0, x, 95, 99);
+    stays_free(s);
+}
+
+static void what_overlaps_is_found(void **state)
+{
+    (void)state;
+    struct stays *s = stays_new();
+    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
+    switched(s, x, 0, A, 0, 10, 0);
+    switched(s, x, A, 0, 10, 30, 0);
+    switched(s, y, 0, A, 0, 29, 0);
+    const struct stay *of_a = stays_of(s, LINE_A, &(size_t){0});
+    assert_int_equal(stays_overlap(of_a, 2, 1), 1);
+    assert_int_equal(stays_carrier_at(s, x)->crossed, 0);
+    switched(s, x, 0, B, 0, 20, 0);
+    const struct carrier *c = stays_carrier_at(s, x);
+    assert_int_equal(c->crossed, 1);
+    assert_int_equal(c->crossed_is, 20);
+    assert_int_equal(c->crossed_should, 30);
+    assert_int_equal(c->crossed_line, LINE_B);
+    stays_free(s);
+}
+
+/* ---- and what it says of lives ---- */
+
+struct seen {
+    char text[256];
+    struct spans_walk walk;
+};
+
+static void see(void *context, enum span_is what, int64_t from_ns, int64_t to_ns)
+{
+    struct seen *seen = context;
+    size_t at = strlen(seen->text);
+    snprintf(seen->text + at, sizeof seen->text - at, "%s%u %d-%d; ",
+             what == SPAN_RUNNING ? "on " : "ready ", seen->walk.on, (int)from_ns, (int)to_ns);
+}
+
+static const char *cut(struct spans *spans, int64_t from_ns, int64_t to_ns, struct seen *seen)
+{
+    struct course_of course = {.thread = LINE_A};
+    seen->text[0] = 0;
+    spans_visit(spans, &course, &seen->walk, from_ns, to_ns, see, seen);
+    return seen->text;
+}
+
+static void a_task_runs_while_it_is_on_one(void **state)
+{
+    (void)state;
+    struct spans *spans = spans_new();
+    struct seen seen = {.text = ""};
+    assert_string_equal(cut(spans, 0, 10, &seen), "on 0 0-10; "); /* the order alone: at most */
+    struct stays *s = spans_stays(spans);
+    uint32_t x = stays_carrier(s, 0, 1), y = stays_carrier(s, 0, 2);
+    switched(s, x, 0, A, 0, 10, 0);
+    switched(s, x, A, B, 10, 30, 0);
+    switched(s, y, 0, A, 0, 50, 0);
+    assert_int_equal(spans_best(spans, LINE_A, SPANS_ORDER), SPANS_SWITCHES);
+    assert_string_equal(cut(spans, 0, 60, &seen),
+                        "ready 0 0-10; on 1 10-30; ready 0 30-50; on 2 50-60; ");
+    assert_string_equal(cut(spans, 20, 25, &seen), "on 1 20-25; ");
+    assert_string_equal(cut(spans, 35, 40, &seen), "ready 0 35-40; ");
+    assert_string_equal(cut(spans, 70, 80, &seen), "on 2 70-80; ");
+    assert_string_equal(cut(spans, 5, 12, &seen), "ready 0 5-10; on 1 10-12; ");
+    spans_free(spans);
+}
+
+static void a_thread_runs_on_a_processor_of_the_machine(void **state)
+{
+    (void)state;
+    struct spans *spans = spans_new();
+    struct seen seen = {.text = ""};
+    assert_false(spans_cpus(spans));
+    spans_switched(spans, LINE_A, SWITCHED_OUT, 3, 10);
+    spans_switched(spans, LINE_A, SWITCHED_ON, 0, 20);
+    spans_switched(spans, LINE_A, SWITCHED_ASLEEP, 0, 30);
+    spans_switched(spans, LINE_A, SWITCHED_ON, UINT32_MAX, 40);
+    assert_true(spans_cpus(spans));
+    assert_string_equal(cut(spans, 0, 50, &seen),
+                        "on 4 0-10; ready 0 10-20; on 1 20-30; ready 0 30-40; on 0 40-50; ");
+    spans_free(spans);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_is_emptied),
+        cmocka_unit_test(what_is_lost_parts_what_is_told),
+        cmocka_unit_test(any_counts_are_borne),
+        cmocka_unit_test(a_task_goes_from_carrier_to_carrier),
+        cmocka_unit_test(a_task_that_is_announced_late_has_its_stays),
+        cmocka_unit_test(what_was_lost_is_no_stay),
+        cmocka_unit_test(what_overlaps_is_found),
+        cmocka_unit_test(a_task_runs_while_it_is_on_one),
+        cmocka_unit_test(a_thread_runs_on_a_processor_of_the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
