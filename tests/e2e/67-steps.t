@@ -2,15 +2,7 @@
 # What threads do between events, by the paths of their calls: why waits took so long, and what the critical path is of.
 # Programs work by sleeping for so many ms and stamp what they did themselves: that is what the figures are compared with.
 . "$(dirname "$0")/lib.sh"
-
-# rows row|total FIELD...: of each line of JSON that is one
-rows() { perl -MJSON::PP -e '
-    my ($want, @fields) = @ARGV;
-    while (<STDIN>) {
-        my $o = decode_json($_);
-        my $r = $o->{$want} or next;
-        print join("\t", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
-    }' "$@"; }
+. "$root/tests/e2e/tables.sh"
 
 # The functions of a step, by their begin: "A", "A after 9" (a line of the program), "D < B" where it was called
 named() { sed -E 's/ \([^)]*\)//; s/( < [^ ]*) \([^)]*\)/\1/; s/, after [^:]*:([0-9]+)/ after \1/'; }
@@ -18,30 +10,6 @@ named() { sed -E 's/ \([^)]*\)//; s/( < [^ ]*) \([^)]*\)/\1/; s/, after [^:]*:([
 # Steps of calls alone: on a busy machine threads begin late, and go on late.
 of_calls() { grep -vE '^(starts|going on|not begun)|^[^	]* to [^	]*'; }
 
-cat >work.h <<'C'
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdio.h>
-#include <time.h>
-#define NI __attribute__((noinline))
-#define NOT __attribute__((noinline, no_instrument_function))
-static NOT long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-/* Says how long it really took. */
-static NOT void work(const char *name, int ms)
-{
-    long long from = now(), to;
-    struct timespec t = {0, ms * 1000000L};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-    to = now();
-    printf("%s\t%lld\n", name, to - from);
-}
-C
 cat >blocks.c <<'C'
 #include "work.h"
 NI void D(const char *name, int ms) { work(name, ms); }
@@ -78,11 +46,9 @@ sem_t s[3];
 pthread_barrier_t all;
 static void await(const char *name, sem_t *sem)
 {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    long long from = now();
     sem_wait(sem);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    printf("%s\t%ld\n", name, (b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec);
+    said(name, from);
 }
 NI void A1(void) { work("A1", 50); }
 NI void A2(void) { work("A2", 30); }

@@ -2,40 +2,12 @@
 # Causes of waits told by functions, of real programs: imbalance and serial parts, chains of waits, categories.
 # Programs work by sleeping, and stamp what they did themselves: figures are compared with that.
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/tables.sh"
 
-# rows row|total FIELD...: of each line of JSON that is one
-rows() { perl -MJSON::PP -e '
-    my ($want, @fields) = @ARGV;
-    while (<STDIN>) {
-        my $o = decode_json($_);
-        my $r = $o->{$want} or next;
-        print join("\t", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
-    }' "$@"; }
-
-cat >work.h <<'C'
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdio.h>
-#include <time.h>
-#define NI __attribute__((noinline))
-#define NOT __attribute__((noinline, no_instrument_function))
-static NOT long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-static NOT void work(int ms)
-{
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L}, NULL);
-}
-/* Says how long the caller was in it. */
-static NOT void waited(const char *name, long long since) { printf("%s\t%lld\n", name, now() - since); }
-C
 cat >barrier.c <<'C'
 #include "work.h"
 pthread_barrier_t all;
-NI void f(int ms) { work(ms); }
+NI void f(int ms) { rest(ms); }
 static void *body(void *p)
 {
     int n = *(int *)p;
@@ -43,7 +15,7 @@ static void *body(void *p)
         f(10 * n);
         long long since = now();
         pthread_barrier_wait(&all);
-        waited(n == 4 ? "last" : "waits", since);
+        said(n == 4 ? "last" : "waits", since);
     }
     return p;
 }
@@ -63,9 +35,9 @@ pthread_barrier_t both;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 int ready;
-NI void io_extra(int ms) { work(ms); }
-NI void common(int ms) { work(ms); }
-NI void held(int ms) { work(ms); }
+NI void io_extra(int ms) { rest(ms); }
+NI void common(int ms) { rest(ms); }
+NI void held(int ms) { rest(ms); }
 /* The same function in another place. */
 NI void elsewhere(int ms) { common(ms); }
 static void *fast(void *p)
@@ -74,12 +46,12 @@ static void *fast(void *p)
     common(20);
     long long since = now();
     pthread_barrier_wait(&both);
-    waited("barrier", since);
+    said("barrier", since);
     common(10);
     pthread_mutex_lock(&m);
     since = now();
     while (!ready) pthread_cond_wait(&c, &m);
-    waited("condition", since);
+    said("condition", since);
     pthread_mutex_unlock(&m);
     return p;
 }
@@ -113,15 +85,15 @@ cat >cascade.c <<'C'
 #include "work.h"
 pthread_barrier_t both;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-NI void f(int ms) { work(ms); }
-NI void slow(int ms) { work(ms); }
+NI void f(int ms) { rest(ms); }
+NI void slow(int ms) { rest(ms); }
 static void *q(void *p)
 {
     pthread_barrier_wait(&both);
     f(10);
     long long since = now();
     pthread_mutex_lock(&m);
-    waited("lock", since);
+    said("lock", since);
     pthread_mutex_unlock(&m);
     f(10);
     return p;
@@ -142,7 +114,7 @@ int main(void)
     pthread_create(&a, 0, q, 0);
     long long since = now();
     pthread_join(a, 0);
-    waited("join", since);
+    said("join", since);
     pthread_join(b, 0);
     return 0;
 }

@@ -87,23 +87,33 @@ def hear(peer):
 
 
 def switch():
-    """A program that makes a file `off` wants nothing measured, until it makes `on`."""
+    """A program that makes a file `off` wants nothing measured, until it makes `on`.  What it told of before it made the
+    file is heard first: its queue may be among that."""
     for what, wanted in (("off", 0), ("on", 7)):
         if os.path.exists(what):
+            while hear_all(0):
+                pass
             for m, _, _ in queues:
                 struct.pack_into("<I", m, 64 + 64 + 16, wanted)
             os.unlink(what)
 
 
-def listen(ended):
-    switch()
-    for key, _ in selector.select(0 if ended else 0.002):
+def hear_all(seconds):
+    """Whatever has come by then; is there any?"""
+    ready = selector.select(seconds)
+    for key, _ in ready:
         if key.fileobj is listener:
             peer = listener.accept()[0]
             said[peer], waiting[peer] = b"", []
             selector.register(peer, selectors.EVENT_READ)
         else:
             hear(key.fileobj)
+    return ready
+
+
+def listen(ended):
+    switch()
+    hear_all(0 if ended else 0.002)
     for queue in queues:
         slots_of(queue)
 

@@ -1,4 +1,5 @@
 /* What processors did for a thread between its waits: by switches, by samples, by the order alone; all by hand, in ms. */
+#include "server/measure/goingon.h"
 #include "server/measure/states.h"
 #include "tests/unit/unit.h"
 
@@ -246,9 +247,75 @@ static void what_was_before_the_clock_is_not_known(void **state)
     life_free(&l);
 }
 
+static void goes_on(const struct life *l, enum spans_source source, int64_t ready_ms)
+{
+    struct going_on g = going_on(l->spans, &l->all, &l->all.waits[0], false);
+    assert_int_equal(g.took_ns, 5 * MS);
+    assert_int_equal(g.source, source);
+    assert_int_equal(g.ready_ns, ready_ms * MS);
+}
+
+/* It was let go at 25 and went on at 30. */
+static void ready_is_apart_from_latency(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t what, at_ms;
+    } turns[] = {{SWITCHED_ON, 1},   {SWITCHED_ASLEEP, 11}, {SWITCHED_ON, 27},
+                 {SWITCHED_OUT, 28}, {SWITCHED_ON, 29},     {SWITCHED_ASLEEP, 31}};
+    for (unsigned lost = 0; lost < 2; lost++) {
+        struct life l = life_new();
+        goes_on(&l, SPANS_ORDER, 0);
+        spans_stood(l.spans, T, true, 20 * MS, 0, false); /* too coarse */
+        spans_stood(l.spans, T, true, 35 * MS, 3 * MS, false);
+        goes_on(&l, SPANS_ORDER, 0);
+        for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
+            goes_on(&l, SPANS_ORDER, 0); /* what is told so far ends before */
+            spans_switched(l.spans, T, lost && i == 3 ? SWITCHED_LOST : turns[i].what,
+                           turns[i].at_ms * MS);
+        }
+        goes_on(&l, lost ? SPANS_ORDER : SPANS_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
+        life_free(&l);
+    }
+    struct life l = life_new(); /* it ends without a switch */
+    for (unsigned i = 0; i < 5; i++)
+        spans_switched(l.spans, T, turns[i].what, turns[i].at_ms * MS);
+    goes_on(&l, SPANS_ORDER, 0);
+    struct going_on g = going_on(l.spans, &l.all, &l.all.waits[0], true);
+    assert_int_equal(g.source, SPANS_SWITCHES);
+    assert_int_equal(g.ready_ns, 3 * MS);
+    life_free(&l);
+}
+
+/* In the 20 of the wait it ran for 2: had that been after it was let go, it was ready for 3. */
+static void ready_by_clock_is_the_least(void **state)
+{
+    (void)state;
+    struct life l = life_new();
+    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    goes_on(&l, SPANS_ORDER, 0);
+    spans_clocked(l.spans, T, 30 * MS, 10 * MS, false);
+    goes_on(&l, SPANS_CLOCK, 3);
+    spans_clocked(l.spans, T, 40 * MS, 12 * MS, false);
+    goes_on(&l, SPANS_CLOCK, 3);
+    life_free(&l);
+    l = life_new();
+    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    spans_clocked(l.spans, T, 40 * MS, 15 * MS, false); /* 7, within the wait or after it */
+    goes_on(&l, SPANS_CLOCK, 0);
+    life_free(&l);
+    l = life_new();
+    spans_clocked(l.spans, T, 10 * MS, 8 * MS, false);
+    spans_clocked(l.spans, T, 30 * MS, 10 * MS, true);
+    goes_on(&l, SPANS_ORDER, 0);
+    life_free(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ready_is_apart_from_latency),
+        cmocka_unit_test(ready_by_clock_is_the_least),
         cmocka_unit_test(a_clock_has_its_sums),
         cmocka_unit_test(what_samples_know_is_shared_out),
         cmocka_unit_test(what_was_before_the_clock_is_not_known),

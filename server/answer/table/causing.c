@@ -103,3 +103,27 @@ const char *causing_class(unsigned class)
     static const char *const words[WAIT_CLASSES] = {"meeting", "exclusion", "timer"};
     return class < WAIT_CLASSES ? words[class] : "";
 }
+
+void causing_add_going_on(struct shown_table *table)
+{
+    static const char *const columns[][2] = {{"going_on_ns", "going on"},
+                                             {"ready_ns", "ready"},
+                                             {"latency_ns", "latency"},
+                                             {"ready_source", "by"}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        table_add_column(table, columns[i][0], columns[i][1], i < 3 ? TABLE_NS : TABLE_TEXT, NULL);
+        table_detail(table);
+    }
+}
+
+void causing_going_on(struct table_cell *cells, const struct going_on *going_on)
+{
+    bool known = going_on->source != SPANS_ORDER;
+    cells[0] = cell_number(going_on->took_ns);
+    if (going_on->took_ns)
+        cells[3] = cell_text(going_on_source(going_on->source));
+    if (going_on->took_ns && !known)
+        return;
+    cells[1] = cell_number(going_on->ready_ns);
+    cells[2] = cell_number(going_on->took_ns - going_on->ready_ns);
+}

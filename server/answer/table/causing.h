@@ -4,6 +4,7 @@
 
 #include "server/answer/table/table.h"
 #include "server/causes/why.h"
+#include "server/measure/goingon.h"
 
 struct causing {
     const struct run *run;
@@ -29,5 +30,8 @@ struct ref causing_event(const struct table_view *view, const char *option);
 struct table_cell causing_step(const struct table_view *view, uint32_t step);
 struct table_cell causing_text(const char *text); /* a copy; NULL or "" is null */
 const char *causing_class(unsigned class);
+/* Columns of how long it took to go on, what of it was ready, what latency, and by what source that is known. */
+void causing_add_going_on(struct shown_table *table);
+void causing_going_on(struct table_cell *cells, const struct going_on *going_on);
 
 #endif

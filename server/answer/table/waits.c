@@ -35,7 +35,8 @@ enum column {
     LIFE,
     CATEGORY,
     FROM, /* of single waits, as the next */
-    UNTIL
+    UNTIL,
+    GOING_ON /* and three more */
 };
 
 struct work {
@@ -176,6 +177,7 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_detail(t);
     table_add_column(t, "until", "until", TABLE_EVENT, NULL);
     table_detail(t);
+    causing_add_going_on(t);
 }
 
 /* "IP 60 % LI 40 %", what is most first. */
@@ -371,6 +373,9 @@ static void add_row(const struct table_view *view, struct work *w, struct group 
     if (w->groups.grouping.by == GROUP_WAIT) {
         cells[FROM] = cell_number(wait->from_ns);
         cells[UNTIL] = cell_event(table_event(view, wait->end));
+        struct going_on going =
+            going_on(view->run->spans, view->measured, wait, !view->run->connected);
+        causing_going_on(cells + GOING_ON, &going);
     }
     table_row_line(t, wait->thread);
     table_row_line(t, group->about);

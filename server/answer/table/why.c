@@ -26,7 +26,8 @@ enum column {
     SINCE,
     SINCE_NS,
     SINCE_EVENT,
-    SINCE_WHERE
+    SINCE_WHERE,
+    GOING_ON
 };
 
 struct work {
@@ -77,6 +78,7 @@ static void add_columns(struct shown_table *t)
     table_detail(t);
     table_add_column(t, "since_where", "in", TABLE_PLACE, NULL);
     table_detail(t);
+    causing_add_going_on(t);
 }
 
 /* ---- which wait ---- */
@@ -336,9 +338,30 @@ static void add_segment(struct work *w, uint32_t index, uint8_t depth)
                 add_segment(w, longest[i]->segment + k, (uint8_t)(depth + 1));
 }
 
-static void say_whole(const struct wait *wait, struct shown_table *t)
+/* After it was let go. */
+static void say_going_on(const struct work *w, const struct wait *wait, struct shown_table *t)
+{
+    struct going_on g =
+        going_on(w->view->run->spans, w->why->paths.all, wait, !w->view->run->connected);
+    double ms = 1e6;
+    causing_going_on(table_make_total(t) + GOING_ON, &g);
+    if (!g.took_ns)
+        return;
+    if (g.source == SPANS_ORDER)
+        table_add_note(t, "going on took %.3f ms; whether it had a processor then is %s",
+                       (double)g.took_ns / ms, going_on_source(g.source));
+    else
+        table_add_note(t,
+                       "going on took %.3f ms: ready without a processor %.3f ms, latency %.3f ms "
+                       "(%s)",
+                       (double)g.took_ns / ms, (double)g.ready_ns / ms,
+                       (double)(g.took_ns - g.ready_ns) / ms, going_on_source(g.source));
+}
+
+static void say_whole(const struct work *w, const struct wait *wait, struct shown_table *t)
 {
     table_make_total(t)[WAITED] = cell_number(length(wait));
+    say_going_on(w, wait, t);
     if (wait->unexplained)
         table_add_note(t, "nothing that is recorded ended this wait: it is not explained");
     else if (wait->class == WAIT_TIMER)
@@ -354,7 +377,7 @@ static void begin_table(struct work *w)
     add_columns(&w->made);
     w->is = find(w);
     if (w->is)
-        say_whole(&w->why->paths.all->waits[w->index], &w->made);
+        say_whole(w, &w->why->paths.all->waits[w->index], &w->made);
     else
         table_add_note(&w->made, "no wait begins or ends with this event");
 }

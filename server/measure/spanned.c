@@ -1,0 +1,326 @@
+/* Looking at where threads were. */
+#include "server/measure/spanned.h"
+
+#define LATE_SLICES 12u /* what comes late is looked for in so many, */
+#define DENSE 64u       /* but in few where they have more intervals than this */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+const struct stays *spans_tasks(const struct spans *spans) { return spans ? spans->stays : NULL; }
+
+bool spans_on(const struct spans *spans, uint32_t line)
+{
+    size_t count;
+    return stays_of(spans_tasks(spans), line, &count) != NULL;
+}
+
+bool spans_cpus(const struct spans *spans) { return spans && spans->cpus; }
+
+static enum spans_source source_of(const struct spans *spans, uint32_t line, enum spans_source most)
+{
+    const struct thread *t = spanned_thread(spans, line);
+    most = most == SPANS_ORDER ? SPANS_SWITCHES : most;
+    if (most >= SPANS_SWITCHES && spans_on(spans, line))
+        return SPANS_SWITCHES;
+    if (!t)
+        return SPANS_ORDER;
+    if (t->turns.count && most >= SPANS_SWITCHES)
+        return SPANS_SWITCHES;
+    if (t->clocks.count && most >= SPANS_CLOCK)
+        return SPANS_CLOCK;
+    return t->samples.count ? SPANS_SAMPLES : SPANS_ORDER;
+}
+
+enum spans_source spans_best(const struct spans *spans, uint32_t line, enum spans_source most)
+{
+    return source_of(spans, line, most);
+}
+
+int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, int64_t to_ns)
+{
+    const struct thread *t = spanned_thread(spans, line);
+    int64_t apart = 0;
+    const struct sample *s = t ? t->samples.items : NULL;
+    for (size_t i = 1; t && i < t->samples.count; i++)
+        if (s[i].at_ns > from_ns && s[i - 1].at_ns < to_ns && s[i].ran_ns > s[i - 1].ran_ns)
+            apart = most(apart, s[i].at_ns - s[i - 1].at_ns);
+    return apart;
+}
+
+const char *spans_why(const struct spans *spans) { return spans ? spans->why : NULL; }
+
+uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
+
+int64_t spans_known_ns(const struct spans *spans, uint32_t line)
+{
+    const struct thread *t = spanned_thread(spans, line);
+    switch (spans_best(spans, line, SPANS_ORDER)) {
+    case SPANS_SWITCHES:
+        return spans_on(spans, line) ? INT64_MAX : t->turns.items[t->turns.count - 1].at_ns;
+    case SPANS_CLOCK:
+        return t->clocks.items[t->clocks.count - 1].at_ns;
+    case SPANS_SAMPLES:
+        return t->ended ? INT64_MAX : t->samples.items[t->samples.count - 1].at_ns;
+    default:
+        return INT64_MAX;
+    }
+}
+
+/* ---- visiting ---- */
+
+struct visitor {
+    void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns);
+    void *context;
+};
+
+/* ---- samples ---- */
+
+size_t spanned_after(const struct samples *s, int64_t at_ns)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->items[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How long it had been ready; between two samples as if it had been evenly. */
+static int64_t ready_by(const struct samples *s, int64_t at_ns)
+{
+    size_t next = spanned_after(s, at_ns);
+    if (!s->count || next == s->count)
+        return s->count ? s->items[s->count - 1].ready_ns : 0;
+    struct sample to = s->items[next], from = next ? s->items[next - 1] : to;
+    if (!next)
+        return 0;
+    double share = (double)(at_ns - from.at_ns) / (double)(to.at_ns - from.at_ns);
+    return from.ready_ns + (int64_t)(share * (double)(to.ready_ns - from.ready_ns));
+}
+
+/* What is looked at: the samples of a thread, or its clock. */
+struct sampled {
+    const struct thread *t;
+    const struct samples *samples;
+    const struct course_of *course;
+};
+
+/* What a slice has: as the order tells it, and what of that it ran and was ready; what does not fit is over. */
+struct had {
+    int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
+};
+
+static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return most(0, least(b, d) - most(a, c));
+}
+
+/* What the samples say of the slice that ends with one. */
+static void stood(const struct sampled *of, size_t index, struct had *h)
+{
+    const struct sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
+    h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
+    h->ready_ns = of->samples == &of->t->clocks
+                      ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
+                      : to->ready_ns - (from ? from->ready_ns : 0);
+}
+
+/* The slice that ends with a sample, 0: since its begin. */
+static struct had had(const struct sampled *of, size_t index)
+{
+    const struct course_of *c = of->course;
+    const struct sample *to = &of->samples->items[index];
+    struct had h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
+    int64_t latency = 0;
+    for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
+         i++) {
+        int64_t part = common(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
+        h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
+        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0; /* the order tells of that */
+    }
+    stood(of, index, &h);
+    int64_t ran = to->anew ? h.active_ns : h.ran_ns, ready = most(h.ready_ns - latency, 0);
+    h.ran_ns = least(ran, h.active_ns);
+    h.ready_ns = least(ready, h.active_ns - h.ran_ns);
+    h.ran_over_ns = ran - h.ran_ns;
+    h.ready_over_ns = ready - h.ready_ns;
+    return h;
+}
+
+/* What is over in a slice was in those before it: the kernel counts what goes on still a little late, and a time without
+ * a processor when it is over. */
+static void take_over(struct had *h, int64_t *ran_over_ns, int64_t *ready_over_ns)
+{
+    int64_t room = h->active_ns - h->ran_ns - h->ready_ns, more = least(*ran_over_ns, room);
+    h->ran_ns += more;
+    room -= more;
+    *ran_over_ns += h->ran_over_ns - more;
+    more = least(*ready_over_ns, room);
+    h->ready_ns += more;
+    *ready_over_ns += h->ready_over_ns - more;
+}
+
+/* A clock at events is not late: it is read by the thread itself. */
+static size_t late_slices(const struct sampled *of, size_t index)
+{
+    const struct course_of *c = of->course;
+    const struct sample *s = of->samples->items;
+    size_t first = intervals_at(c, index ? s[index - 1].at_ns : c->start_ns);
+    if (of->samples == &of->t->clocks)
+        return 1;
+    bool dense = first + DENSE < c->count && c->items[first + DENSE].to_ns < s[index].at_ns;
+    return dense ? 2 : LATE_SLICES;
+}
+
+static struct spans_slice slice_at(const struct sampled *of, size_t index)
+{
+    int64_t ran_over_ns = 0, ready_over_ns = 0;
+    struct had h = {0};
+    size_t late = late_slices(of, index), count = of->samples->count;
+    size_t i = count - index < late ? count : index + late;
+    while (i-- > index) {
+        h = had(of, i);
+        take_over(&h, &ran_over_ns, &ready_over_ns);
+    }
+    return (struct spans_slice){.index = index,
+                                .from_ns = h.from_ns,
+                                .to_ns = h.to_ns,
+                                .ran_ns = h.ran_ns,
+                                .ready_ns = h.ready_ns,
+                                .at_ns = h.from_ns};
+}
+
+/* How much of what the order calls running lies between two times. */
+static int64_t active(const struct course_of *c, int64_t from_ns, int64_t to_ns)
+{
+    int64_t all = 0;
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
+        if (c->items[i].is == INTERVAL_RUNS)
+            all += common(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
+    return all;
+}
+
+static void look_at(const struct sampled *of, struct spans_walk *walk, size_t index, int64_t at_ns)
+{
+    struct spans_slice *s = &walk->slice;
+    if (!walk->has || s->index != index || s->at_ns > at_ns)
+        *s = slice_at(of, index);
+    walk->has = true;
+    s->passed_ns += active(of->course, s->at_ns, at_ns);
+    s->at_ns = at_ns;
+}
+
+/* A part of a slice in which the order says that it ran. */
+static void visit_part(struct spans_slice *s, int64_t to_ns, struct visitor v)
+{
+    int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
+    for (unsigned is = SPAN_RUNNING; is <= SPAN_SYSTEM && s->at_ns < to_ns; is++) {
+        int64_t took = least(ends[is] - s->passed_ns, to_ns - s->at_ns);
+        if (took <= 0)
+            continue;
+        v.visit(v.context, (enum span_is)is, s->at_ns, s->at_ns + took);
+        s->at_ns += took;
+        s->passed_ns += took;
+    }
+}
+
+static void visit_samples(const struct sampled *of, struct spans_walk *walk, int64_t from_ns,
+                          int64_t to_ns, struct visitor v)
+{
+    bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
+    size_t index = same ? walk->slice.index : spanned_after(of->samples, from_ns);
+    for (; index < of->samples->count && from_ns < to_ns; index++) {
+        int64_t until = least(of->samples->items[index].at_ns, to_ns);
+        look_at(of, walk, index, from_ns);
+        visit_part(&walk->slice, until, v);
+        from_ns = until;
+    }
+    if (from_ns < to_ns) /* what comes after the last one is not known yet */
+        v.visit(v.context, SPAN_RUNNING, from_ns, to_ns);
+}
+
+bool spans_delays(const struct spans *spans, uint32_t line)
+{
+    const struct thread *t = spanned_thread(spans, line);
+    return t && t->samples.count;
+}
+
+int64_t spans_astray(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+                     int64_t to_ns)
+{
+    const struct thread *t = spanned_thread(spans, c->thread);
+    int64_t astray = 0;
+    if (!t)
+        return 0;
+    struct sampled of = {t, &t->clocks, c};
+    for (size_t i = spanned_after(of.samples, from_ns);
+         i < of.samples->count && (!i || of.samples->items[i - 1].at_ns < to_ns); i++) {
+        struct had h = had(&of, i);
+        astray = most(astray, least(h.ran_ns, h.active_ns - h.ran_ns));
+    }
+    return astray;
+}
+
+/* ---- either ---- */
+
+void spans_visit(const struct spans *spans, const struct course_of *course, struct spans_walk *walk,
+                 int64_t from_ns, int64_t to_ns,
+                 void (*visit)(void *context, enum span_is is, int64_t from_ns, int64_t to_ns),
+                 void *context)
+{
+    const struct thread *t = spanned_thread(spans, course->thread);
+    struct visitor v = {visit, context};
+    walk->on = 0;
+    switch (source_of(spans, course->thread, walk->most)) {
+    case SPANS_SWITCHES:
+        if (spans_on(spans, course->thread))
+            turns_visit_stays(spans->stays, course->thread, walk, from_ns, to_ns, visit, context);
+        else
+            turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
+        walk->on = 0;
+        break;
+    case SPANS_CLOCK:
+        visit_samples(&(struct sampled){t, &t->clocks, course}, walk, from_ns, to_ns, v);
+        break;
+    case SPANS_SAMPLES:
+        visit_samples(&(struct sampled){t, &t->samples, course}, walk, from_ns, to_ns, v);
+        break;
+    default:
+        visit(context, SPAN_RUNNING, from_ns, to_ns);
+    }
+}
+
+static void add(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    struct span_sums *sums = context;
+    int64_t *of[] = {&sums->running_ns, &sums->ready_ns, &sums->system_ns};
+    *of[is] += to_ns - from_ns;
+}
+
+struct span_sums spans_of(const struct spans *spans, const struct course_of *c, int64_t from_ns,
+                          int64_t to_ns)
+{
+    struct span_sums sums = {.source = spans_best(spans, c->thread, SPANS_ORDER)};
+    struct spans_walk walk = {0};
+    if (sums.source == SPANS_SAMPLES)
+        sums.error_ns = spans_apart(spans, c->thread, from_ns, to_ns);
+    if (sums.source == SPANS_CLOCK)
+        sums.error_ns = spans_astray(spans, c, from_ns, to_ns);
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
+        int64_t from = most(interval_begin(c, i), from_ns), to = least(c->items[i].to_ns, to_ns);
+        if (to <= from)
+            continue;
+        if (c->items[i].is == INTERVAL_RUNS)
+            spans_visit(spans, c, &walk, from, to, add, &sums);
+        else if (c->items[i].is == INTERVAL_LATENCY)
+            sums.ready_ns += to - from;
+        else
+            sums.blocked_ns += to - from;
+    }
+    return sums;
+}

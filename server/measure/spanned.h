@@ -1,0 +1,44 @@
+/* What is kept of where threads were: inside spans.c, which fills it, spanned.c and goingon.c, which look at it. */
+#ifndef SERVER_MEASURE_SPANNED_H
+#define SERVER_MEASURE_SPANNED_H
+
+#include "memory/map.h"
+#include "server/measure/turns.h"
+
+#include <stdlib.h>
+
+struct sample {
+    int64_t at_ns, ran_ns, ready_ns;
+    bool anew; /* nothing is known of what was before it */
+};
+
+struct samples {
+    struct sample *items;
+    size_t count, room;
+};
+
+struct thread {
+    struct turns turns;
+    struct samples samples;
+    struct samples clocks; /* at its events; ready_ns is not told */
+    bool ended; /* the last sample is what it said at its end */
+};
+
+struct spans {
+    struct map threads; /* line -> struct thread */
+    struct stays *stays; /* of tasks; NULL: none were told */
+    size_t turns;
+    bool cpus; /* of some of them it is known on which processor */
+    uint64_t lost;
+    char *why; /* there are no switches; NULL: nobody said */
+};
+
+static inline struct thread *spanned_thread(const struct spans *spans, uint32_t line)
+{
+    return spans ? map_get(&spans->threads, line, 0) : NULL;
+}
+
+/* Index of the first sample after a time; the count, if there is none. */
+size_t spanned_after(const struct samples *s, int64_t at_ns);
+
+#endif

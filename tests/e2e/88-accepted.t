@@ -1,0 +1,117 @@
+#!/bin/bash
+# Waits and paths of real programs told by functions, as they follow from the times of events and of the programs' own clocks.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/tables.sh"
+export POET_QUIET=1
+
+# A lock is asked for by two while it is held.
+cat >convoy.c <<'C'
+#include "work.h"
+pthread_barrier_t all;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+NI void before(int ms) { work("before", ms); }
+NI void g(void) { work("g", 30); }
+NI void h(void) { work("h", 20); }
+NI void k(void) { work("k", 5); }
+NI void *p0(void *p)
+{
+    pthread_mutex_lock(&m);
+    pthread_barrier_wait(&all);
+    g();
+    pthread_mutex_unlock(&m);
+    return p;
+}
+NI void *p1(void *p)
+{
+    pthread_barrier_wait(&all);
+    before(10);
+    pthread_mutex_lock(&m);
+    h();
+    pthread_mutex_unlock(&m);
+    return p;
+}
+NI void *p2(void *p)
+{
+    pthread_barrier_wait(&all);
+    before(15);
+    pthread_mutex_lock(&m);
+    k();
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    void *(*of[3])(void *) = {p0, p1, p2};
+    pthread_barrier_init(&all, 0, 3);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, of[i], 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+# Who comes late makes others late, who come late.
+cat >late.c <<'C'
+#include "work.h"
+pthread_barrier_t all, end;
+sem_t s[2];
+NI void late(void) { work("late", 60); }
+NI void f(const char *name, int ms) { work(name, ms); }
+NI void *p0(void *p)
+{
+    pthread_barrier_wait(&all);
+    late();
+    sem_post(&s[0]);
+    pthread_barrier_wait(&end);
+    return p;
+}
+NI void *p1(void *p)
+{
+    pthread_barrier_wait(&all);
+    f("f p1", 10);
+    sem_wait(&s[0]);
+    f("g p1", 10);
+    sem_post(&s[1]);
+    pthread_barrier_wait(&end);
+    return p;
+}
+NI void *p2(void *p)
+{
+    pthread_barrier_wait(&all);
+    f("f p2", 10);
+    sem_wait(&s[1]);
+    f("g p2", 5);
+    pthread_barrier_wait(&end);
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    void *(*of[3])(void *) = {p0, p1, p2};
+    pthread_barrier_init(&all, 0, 3);
+    pthread_barrier_init(&end, 0, 3);
+    for (int i = 0; i < 2; i++) sem_init(&s[i], 0, 0);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, of[i], 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+
+# accepted PROGRAM: on a machine that is so busy that they came in another order, once more
+accepted() {
+    for _ in 1 2 3 4 5; do
+        rm -f "$1.poet"
+        poet record -o "$1.poet" "./$1" >"$1.out"
+        poet dump --json "$1.poet" >"$1.dump"
+        poet waits --by wait --tree --json "$1.poet" >"$1.waits"
+        poet path --by piece --json "$1.poet" >"$1.path"
+        said=$(python3 "$root/tests/e2e/accepted.py" "$1" "$1.out" "$1.dump" "$1.waits" "$1.path" 2>&1)
+        case $said in "not as planned"*) ;; *) break ;; esac
+    done
+    echo "$said"
+}
+for p in convoy late; do
+    check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
+    is "$p: what waits are charged to, and what is on the path" "$(accepted $p)" "as it follows"
+    check "$p: its trace is sound" sound $p.poet
+done
+done_testing

@@ -1,0 +1,147 @@
+#!/bin/bash
+# Where the kernel does not tell when it switches threads, each answer says what it knows instead, and from where; and what a
+# thread did adds up, to the nanosecond, whoever told of it.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/tables.sh"
+export POET_QUIET=1
+
+# Runs a command to which perf_event_open is refused.
+cat >refused.c <<'C'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
+    execvp(argv[1], argv + 1);
+    return 98;
+}
+C
+# On one processor one waits, at idle priority, for who lets it go on and keeps the processor.  It says how long it was in the
+# wait, and how long it wanted a processor in vain meanwhile; the other, how long it was in letting it go.
+cat >idle.c <<'C'
+#include "work.h"
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static sem_t s;
+static NOT long long cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static NOT long long delay(void)
+{
+    char path[99];
+    long long ran, ready = -1;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
+    FILE *f = fopen(path, "r");
+    if (!f || fscanf(f, "%lld %lld", &ran, &ready) != 2) ready = -1;
+    if (f) fclose(f);
+    return ready;
+}
+static void *waiter(void *p)
+{
+    struct sched_param none = {0};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+    long long ready = delay(), from = now();
+    sem_wait(&s);
+    long long took = now() - from;
+    printf("delay\t%lld\nwait\t%lld\n", delay() - ready, took);
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = CPU_SETSIZE - 1, kept = 0; i >= 0; i--)
+        if (CPU_ISSET(i, &set) && kept++) CPU_CLR(i, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    sem_init(&s, 0, 0);
+    pthread_create(&t, 0, waiter, 0);
+    rest(60);
+    long long from = now();
+    sem_post(&s);
+    said("post", from);
+    for (long long end = cpu() + 30000000; cpu() < end;) ;
+    pthread_join(t, 0);
+    return 0;
+}
+C
+check "a wrapper" cc -Wall -Werror refused.c -o refused
+check "idle is compiled" poetcc -trace -g idle.c -o idle -lpthread
+is "it refuses that, and nothing else" "$(./refused cat refused.c | cmp - refused.c; echo $?)" 0
+
+poet record -o plain.poet ./idle >plain.out
+./refused poet record -o refused.poet ./idle >refused.out
+POET_METERS=states ./refused poet record -o clock.poet ./idle >clock.out
+# The wait for the semaphore: what it is told of going on.
+going() { poet waits --by wait --json "$1.poet" | rows row type waited_ns going_on_ns ready_ns latency_ns ready_source |
+    awk -F'\t' '$1 == "wait"'; }
+why() { poet waits --why waiter "$1.poet" | grep '^note: going on'; }
+said() { awk -F'\t' -v n="$2" '$1 == n { print $2 }' "$1.out"; }
+for p in plain refused clock; do
+    check "$p: its trace is sound" sound $p.poet
+    is "$p: the program ran as it does" "$(cut -f1 $p.out | sort | xargs)" "delay post wait"
+    IFS='	' read -r _ waited took ready latency by <<<"$(going $p)"
+    like "$p: it was let go, and went on later" "$took" '^[1-9][0-9]*$'
+    case $p:$by in
+    plain:"not known"*) skip "no switch records here: $(poet states plain.poet | grep -o 'switches threads: .*')" ;;
+    refused:*)
+        is "refused: it is unknown whether it had a processor then" "$ready $latency" "- -"
+        like "and both say so" "$by/$(why refused)" "^not known: no switch.*/note: going on took [0-9.]* ms; whether .* is not known: no switch records"
+        ;;
+    *)
+        is "$p: ready and latency are all of it" $((ready + latency)) "$took"
+        like "$p: it says so, and by what" "$by/$(why $p)" "^(switch records|processor clock).*/note: going on took.*ready without a processor [0-9.]+ ms, latency [0-9.]+ ms .(switch records|processor clock)"
+        # Besides it was delayed before it waited and after; and was not woken yet while the other was in sem_post.
+        around=$(($(said $p wait) - waited))
+        check "$p: ready is no longer than the system says, $(said $p delay): $ready" \
+            test "$ready" -le $(($(said $p delay) + $(said $p post)))
+        [ $p = clock ] || check "$p: and no less: $ready" test "$ready" -ge $(($(said $p delay) - around))
+        ;;
+    esac
+done
+
+# ---- each answer names its source, and its error; all add up ----
+# fills FILE: a thread whose states are not its life
+fills() { rows row thread start_ns ready_ns running_ns blocked_ns system_ns terminate_ns life_ns <"$1" |
+    awk -F'\t' '$2 + $3 + $4 + $5 + $6 + $7 != $8 { print }'; }
+source_of() { head -n 1 "$1" | perl -MJSON::PP -ne 'print((grep { $_->{name} eq "running_ns" } @{decode_json($_)->{columns}})[0]{source} // "-")'; }
+for p in plain refused clock; do
+    for by in "" order samples; do
+        poet states --json ${by:+--source $by} $p.poet >states.json
+        is "$p${by:+, $by}: states fill each life" "$(fills states.json)" ""
+        eval "source_$p$by=\$(source_of states.json)"
+        cp states.json "$p$by.json"
+    done
+done
+like "refused: by what is known instead" "$source_refused" "^processor time that each thread said|^samples"
+like "why is said" "$(poet states refused.poet)" "does not tell when it switches threads: .*Permission denied"
+like "samples say what they may be off by, of a range" "$(poet states --source samples --from 1ms refused.poet)" "at most [0-9.]+ ms apart"
+like "clock: by processor clocks" "$(poet states --from 1ms --json clock.poet | head -n 1)" "processor clock at events"
+for p in plain refused clock; do
+    # Of what a thread ran, by the order, each nanosecond is of a step; all else it waited, and was let go; before it
+    # began and after it ended nothing is.
+    rows row thread running_ns blocked_ns ready_ns <${p}order.json | sort >lives
+    poet waits --by thread --json $p.poet | rows row thread waited_ns waits | awk -F'\t' '$3 != "-" { print $1 "\t" $2 }' | sort >waited
+    is "$p: what threads waited is what they were blocked, and let go, to the nanosecond" \
+        "$(awk -F'\t' '$3 + $4 { print $1 "\t" $3 + $4 }' lives)" "$(cat waited)"
+    is "$p: and all that they ran is of a step" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f", n }' lives)" \
+        "$(poet path --json $p.poet | rows total work_ns)"
+    check "$p: paths, waits and lives add up" sh -c "poet check $p.poet | grep -q good"
+done
+done_testing

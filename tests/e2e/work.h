@@ -1,0 +1,26 @@
+/* For programs whose figures a test knows: they work by sleeping, so that it does not matter who else uses the processors,
+ * and say what they did on their own clock. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <time.h>
+#define NI __attribute__((noinline))
+#define NOT __attribute__((noinline, no_instrument_function, unused))
+static NOT long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static NOT void said(const char *name, long long since) { printf("%s\t%lld\n", name, now() - since); }
+static NOT void rest(int ms)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L}, NULL);
+}
+static NOT void work(const char *name, int ms)
+{
+    long long from = now();
+    rest(ms);
+    said(name, from);
+}
