@@ -85,21 +85,31 @@ static void play_steps(void *context, struct chunk chunk)
         player->trouble = "steps that cannot be";
 }
 
-static void play_passed(struct player *player)
+static void play_message(struct player *player, struct chunk chunk);
+
+static void play_part(void *context, struct chunk chunk)
 {
-    if (!passed_play(&player->passed, player->run, play_steps, player))
-        player->trouble = "steps that cannot be read";
+    if (chunk.kind == CHUNK_STEPS)
+        play_steps(context, chunk);
+    else
+        play_message(context, chunk);
+}
+
+/* Before sessions hang up, whose they are. */
+static void play_passed(void *context)
+{
+    struct player *player = context;
+    if (!passed_play(&player->passed, player->run, play_part, player))
+        player->trouble = "facts that cannot be read";
 }
 
 static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
     player->oldest = chunk.thread;
-    if (!saving_read_state(player->run, chunk, hang_up, player)) {
+    if (!saving_read_state(player->run, chunk, play_passed, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
-    } else {
-        play_passed(player);
     }
 }
 

@@ -72,7 +72,7 @@ static void keep_fact(struct run *run, struct chunk chunk)
 {
     struct saving *s = run->saving;
     if (passing_takes(&chunk)) {
-        passing_put(s->passing, chunk);
+        passing_put(s->passing, run, chunk);
         keep_passing(run, false);
         return;
     }
@@ -482,7 +482,7 @@ bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, s
     return in_done(&in);
 }
 
-bool saving_read_state(struct run *run, struct chunk state,
+bool saving_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
                        void (*hangup)(void *context, uint32_t session), void *context)
 {
     struct in in = in_from(state.data, state.size);
@@ -505,6 +505,7 @@ bool saving_read_state(struct run *run, struct chunk state,
     size_t left = in_left(&in);
     if (!order_restore(run->order, get_bytes(&in, left), left))
         return false;
+    restored(context);
     for (uint32_t i = 0; i < hangups; i++)
         if (at_u32(list + 8 * i + 4) < state.thread)
             hangup(context, at_u32(list + 8 * i));

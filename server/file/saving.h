@@ -26,8 +26,8 @@ bool saving_finish(struct run *run, struct share share);
 
 bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
                       void *context);
-/* hangup is called for each session that had left before the journal that follows. */
-bool saving_read_state(struct run *run, struct chunk state,
+/* restored is called once the order is there; then hangup for each session that had left before the journal that follows. */
+bool saving_read_state(struct run *run, struct chunk state, void (*restored)(void *context),
                        void (*hangup)(void *context, uint32_t session), void *context);
 void saving_read_threads(struct run *run, struct chunk threads);
 

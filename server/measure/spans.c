@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SWITCHES_MOST ((size_t)8 << 20) /* of all threads, 16 bytes each */
 #define LATE_SLICES 12u /* what comes late is looked for in so many, */
@@ -27,6 +28,12 @@ struct thread {
         uint8_t what; /* an enum switched */
     } *turns;
     size_t turn_count, turn_room;
+    struct told { /* so many switches were, while there were no more than so many events */
+        uint64_t events;
+        size_t turns; /* with those that are forgotten */
+    } *told;
+    size_t told_count, told_room, gone; /* switches that are forgotten */
+    bool late; /* what was before the first is not known */
     struct samples samples;
     struct samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
@@ -45,6 +52,7 @@ static void free_thread(void *value)
 {
     struct thread *t = value;
     free(t->turns);
+    free(t->told);
     free(t->samples.items);
     free(t->clocks.items);
     free(t);
@@ -88,7 +96,17 @@ void spans_refused(struct spans *spans, const char *why)
 
 void spans_lost(struct spans *spans, uint64_t switches) { spans->lost += switches; }
 
-void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns)
+static void note_told(struct thread *t, uint64_t events)
+{
+    if (!t->told_count || t->told[t->told_count - 1].events != events) {
+        t->told = grow(t->told, &t->told_room, t->told_count + 1, sizeof *t->told);
+        t->told[t->told_count++] = (struct told){.events = events};
+    }
+    t->told[t->told_count - 1].turns = t->gone + t->turn_count;
+}
+
+void spans_switched(struct spans *spans, uint32_t line, enum switched what, int64_t at_ns,
+                    uint64_t events)
 {
     struct thread *t = made_thread(spans, line);
     const struct turn *last = t->turn_count ? &t->turns[t->turn_count - 1] : NULL;
@@ -100,6 +118,37 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, int6
     t->turns = grow(t->turns, &t->turn_room, t->turn_count + 1, sizeof *t->turns);
     t->turns[t->turn_count++] = (struct turn){at_ns, (uint8_t)(full ? SWITCHED_LOST : what)};
     spans->turns++;
+    note_told(t, events);
+}
+
+static void forget(struct spans *spans, struct thread *t, uint64_t events)
+{
+    size_t passed = 0;
+    while (passed < t->told_count && t->told[passed].events <= events)
+        passed++;
+    if (!passed)
+        return;
+    size_t end = t->told[passed - 1].turns - t->gone,
+           gone = end < t->turn_count ? end : t->turn_count - 1;
+    t->told_count -= passed;
+    memmove(t->told, t->told + passed, t->told_count * sizeof *t->told);
+    t->turn_count -= gone;
+    memmove(t->turns, t->turns + gone, t->turn_count * sizeof *t->turns);
+    t->gone += gone;
+    spans->turns -= gone;
+    t->late |= gone != 0;
+}
+
+void spans_forget(struct spans *spans, uint64_t events)
+{
+    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
+        forget(spans, walk.value, events);
+}
+
+void spans_begin_late(struct spans *spans)
+{
+    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
+        ((struct thread *)walk.value)->late = true;
 }
 
 static void thin(struct samples *s)
@@ -223,7 +272,7 @@ static size_t turns_before(const struct thread *t, int64_t at_ns, size_t *near)
     return *near = low;
 }
 
-/* Before its first switch it did whatever that one put an end to. */
+/* Before its first switch it did whatever that one put an end to; where there were some before, as the order has it. */
 static enum span_is is_after(const struct thread *t, size_t turns)
 {
     static const uint8_t is[SWITCHED_KINDS] = {[SWITCHED_ON] = SPAN_RUNNING,
@@ -232,7 +281,7 @@ static enum span_is is_after(const struct thread *t, size_t turns)
                                                [SWITCHED_LOST] = SPAN_RUNNING};
     if (turns)
         return is[t->turns[turns - 1].what];
-    return t->turns[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
+    return !t->late && t->turns[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
 }
 
 struct visitor {

@@ -10,6 +10,10 @@ void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns,
 void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
 void processors_switched(struct run *run, uint32_t line, unsigned what, int64_t at_ns);
 void processors_lost(struct run *run, uint64_t switches);
+/* What was told of switches while there were no more than so many events is forgotten; true. */
+bool processors_forget(struct run *run, uint64_t events);
+/* What was told before is not there any more. */
+void processors_begin_late(struct run *run);
 /* Nobody tells of switches; the words are copied. */
 void processors_refused(struct run *run, const char *why);
 

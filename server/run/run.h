@@ -78,6 +78,7 @@ struct run {
     struct run_forgetting {
         struct map_weeding texts;
         size_t page; /* of lines, the next one */
+        uint32_t entries; /* of threads whose calls were told, the next one */
         size_t did; /* of threads that told what they did, the next one */
     } forgetting;
     uint64_t text_count;
