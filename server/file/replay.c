@@ -2,7 +2,7 @@
 #include "server/file/replay.h"
 
 #include "server/file/passing.h"
-#include "server/file/saving.h"
+#include "server/file/saved.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
@@ -107,7 +107,7 @@ static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
     player->oldest = chunk.thread;
-    if (!saving_read_state(player->run, chunk, play_passed, hang_up, player)) {
+    if (!saved_state(player->run, chunk, play_passed, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
     }
@@ -209,7 +209,7 @@ static void play(void *context, struct chunk chunk)
         return;
     switch (chunk.kind) {
     case CHUNK_NEWS:
-        if (!saving_read_news(player->run, chunk, play, player))
+        if (!saved_news(player->run, chunk, play, player))
             player->trouble = "names that cannot be read";
         break;
     case CHUNK_STATE:
@@ -229,7 +229,7 @@ static void play(void *context, struct chunk chunk)
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)
-            saving_read_threads(player->run, chunk);
+            saved_threads(player->run, chunk);
         break;
     case CHUNK_HANGUP:
         hang_up(player, chunk.session);
