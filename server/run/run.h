@@ -8,6 +8,7 @@
 #include "config/target.h"
 #include "server/run/identity.h"
 #include "server/run/lines.h"
+#include "server/run/naming.h"
 #include "server/run/wants.h"
 #include "memory/map.h"
 #include "server/measure/contexts.h"
@@ -41,12 +42,6 @@ struct run_text {
     struct run_text *next, *last; /* last, count: of the first one of an event */
     uint32_t count;
     char text[];
-};
-
-struct names {
-    char **items;
-    size_t count, room;
-    struct map index;
 };
 
 struct run;
