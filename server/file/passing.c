@@ -1,7 +1,9 @@
 #include "server/file/passing.h"
 
 #include "memory/memory.h"
+#include "memory/map.h"
 #include "server/run/brief.h"
+#include "server/run/processors.h"
 #include "server/run/run.h"
 
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 struct passing {
     struct out facts; /* since the last part */
     struct brief *brief; /* of them */
+    struct map entered; /* session and code of threads whose calls are among them */
     uint8_t passed[PASSED_BYTES];
 };
 
@@ -27,14 +30,44 @@ struct passing *passing_new(void)
 void passing_free(struct passing *passing)
 {
     out_free(&passing->facts);
+    map_free(&passing->entered);
     brief_free(passing->brief);
     free(passing);
 }
 
-bool passing_takes(const struct chunk *fact) { return fact->kind == CHUNK_STEPS; }
+#define SWITCHES_COUNT_AT 16u /* wire/switched.h */
 
-void passing_put(struct passing *passing, struct chunk fact)
+/* That there are no switches, and why, is no news of a time. */
+static bool has_switches(const struct chunk *fact)
 {
+    return fact->size >= SWITCHES_COUNT_AT + 4 && at_u32(fact->data + SWITCHES_COUNT_AT);
+}
+
+bool passing_takes(const struct chunk *fact)
+{
+    return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_ENTRIES ||
+           (fact->kind == CHUNK_SWITCHES && has_switches(fact));
+}
+
+/* The first of a thread in a part: the calls that were open come before it, as the part before may be gone. */
+static void put_open(struct passing *p, const struct run *run, struct chunk fact)
+{
+    struct out open = {0};
+    if (fact.size < 8 || map_get(&p->entered, fact.session, fact.thread))
+        return;
+    map_put(&p->entered, fact.session, fact.thread, p);
+    if (entries_put_open(&run->entries, fact.session, fact.thread, at_u64(fact.data), &open)) {
+        fact.data = open.data;
+        fact.size = (uint32_t)open.size;
+        brief_put(p->brief, &p->facts, fact);
+    }
+    out_free(&open);
+}
+
+void passing_put(struct passing *passing, const struct run *run, struct chunk fact)
+{
+    if (fact.kind == CHUNK_ENTRIES)
+        put_open(passing, run, fact);
     brief_put(passing->brief, &passing->facts, fact);
 }
 
@@ -46,6 +79,7 @@ bool passing_flush(struct passing *p, const struct run *run, bool all, struct ch
     set_u64(p->passed + 8, order_count(run->order));
     p->facts.size = 0;
     brief_again(p->brief);
+    map_free(&p->entered);
     *passed = (struct chunk){.kind = CHUNK_PASSED, .data = p->passed, .size = PASSED_BYTES};
     return true;
 }
@@ -86,10 +120,15 @@ bool passed_play(struct passed *passed, struct run *run, void (*play)(void *, st
                  void *context)
 {
     uint64_t first = order_first(run->order);
-    bool good = true;
-    for (size_t i = 0; i < passed->count; i++)
-        if (!first || passed->items[i].events > first)
+    bool good = true, gone = false;
+    for (size_t i = 0; i < passed->count; i++) {
+        bool there = !first || passed->items[i].events > first;
+        gone |= !there;
+        if (there)
             good &= play_part(run, passed->items[i].place, play, context);
+    }
+    if (gone)
+        processors_begin_late(run);
     free(passed->items);
     *passed = (struct passed){0};
     return good;

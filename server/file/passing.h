@@ -1,5 +1,5 @@
 /* Facts that are forgotten with the events that they are of, as no names are: what threads did between their events
- * (STEPS).  They make parts of the file, which lie among those of the order and go with them (--keep); a fact of a few
+ * (STEPS), when their calls began and ended (ENTRIES), when they went on processors and off them (SWITCHES).  They make parts of the file, which lie among those of the order and go with them (--keep); a fact of a few
  * bytes, PASSED, says where one lies.  What is not in a part yet is in the journal.
  *
  * Of the facts of a thread the oldest go first, so that what is left has no gaps. */
@@ -19,7 +19,8 @@ struct passing;
 struct passing *passing_new(void);
 void passing_free(struct passing *passing);
 bool passing_takes(const struct chunk *fact);
-void passing_put(struct passing *passing, struct chunk fact);
+/* Once the run knows it. */
+void passing_put(struct passing *passing, const struct run *run, struct chunk fact);
 /* Puts away what was gathered, where that is enough, or any (all).  True: *passed, whose data lasts until the next call,
  * is a fact that says where. */
 bool passing_flush(struct passing *passing, const struct run *run, bool all, struct chunk *passed);

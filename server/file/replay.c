@@ -2,7 +2,7 @@
 #include "server/file/replay.h"
 
 #include "server/file/passing.h"
-#include "server/file/saving.h"
+#include "server/file/saved.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
@@ -85,21 +85,31 @@ static void play_steps(void *context, struct chunk chunk)
         player->trouble = "steps that cannot be";
 }
 
-static void play_passed(struct player *player)
+static void play_message(struct player *player, struct chunk chunk);
+
+static void play_part(void *context, struct chunk chunk)
 {
-    if (!passed_play(&player->passed, player->run, play_steps, player))
-        player->trouble = "steps that cannot be read";
+    if (chunk.kind == CHUNK_STEPS)
+        play_steps(context, chunk);
+    else
+        play_message(context, chunk);
+}
+
+/* Before sessions hang up, whose they are. */
+static void play_passed(void *context)
+{
+    struct player *player = context;
+    if (!passed_play(&player->passed, player->run, play_part, player))
+        player->trouble = "facts that cannot be read";
 }
 
 static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
     player->oldest = chunk.thread;
-    if (!saving_read_state(player->run, chunk, hang_up, player)) {
+    if (!saved_state(player->run, chunk, play_passed, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
-    } else {
-        play_passed(player);
     }
 }
 
@@ -209,7 +219,7 @@ static void play(void *context, struct chunk chunk)
         return;
     switch (chunk.kind) {
     case CHUNK_NEWS:
-        if (!saving_read_news(player->run, chunk, play, player))
+        if (!saved_news(player->run, chunk, play, player))
             player->trouble = "names that cannot be read";
         break;
     case CHUNK_STATE:
@@ -229,7 +239,7 @@ static void play(void *context, struct chunk chunk)
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)
-            saving_read_threads(player->run, chunk);
+            saved_threads(player->run, chunk);
         break;
     case CHUNK_HANGUP:
         hang_up(player, chunk.session);

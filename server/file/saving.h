@@ -22,13 +22,4 @@ bool saving_presses(const struct run *run);
 /* Saves if that spares a reader work; false: the share is spent, and there is more to do. */
 bool saving_finish(struct run *run, struct share share);
 
-/* ---- reading ---- */
-
-bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
-                      void *context);
-/* hangup is called for each session that had left before the journal that follows. */
-bool saving_read_state(struct run *run, struct chunk state,
-                       void (*hangup)(void *context, uint32_t session), void *context);
-void saving_read_threads(struct run *run, struct chunk threads);
-
 #endif

@@ -90,7 +90,8 @@ static struct entries_block block_of(const struct entries_thread *t, const struc
                                   .bytes = memory_bytes(size),
                                   .size = (uint32_t)size,
                                   .open_count = (uint32_t)t->open_count,
-                                  .above = t->above};
+                                  .above = t->above,
+                                  .begins = said->begins};
     memcpy(block.bytes, body, size);
     block.open = memory_resized(NULL, t->open_count + 1, sizeof *block.open);
     if (t->open_count)
@@ -119,8 +120,58 @@ bool entries_take(struct entries *all, uint32_t session, uint32_t code, const ui
     all->bytes += bytes;
     t->begins += said.begins;
     t->blocks = grow(t->blocks, &t->room, t->count + 1, sizeof *t->blocks);
-    t->blocks[t->count++] = block_of(t, &said, body, size);
+    t->blocks[t->count] = block_of(t, &said, body, size);
+    t->blocks[t->count++].told = all->events;
     follow(t, body, size);
+    return true;
+}
+
+/* ---- forgetting ---- */
+
+#define FORGET_THREADS 16u /* at once */
+
+static uint64_t bytes_of(const struct entries_block *block)
+{
+    return block->size + block->open_count * sizeof *block->open;
+}
+
+static void forget(struct entries *all, struct entries_thread *t, uint64_t events)
+{
+    size_t gone = 0;
+    for (; gone + 1 < t->count && t->blocks[gone].told <= events; gone++) {
+        all->bytes -= bytes_of(&t->blocks[gone]);
+        t->begins -= t->blocks[gone].begins;
+        free(t->blocks[gone].bytes);
+        free(t->blocks[gone].open);
+    }
+    t->count -= gone;
+    if (gone)
+        memmove(t->blocks, t->blocks + gone, t->count * sizeof *t->blocks);
+}
+
+bool entries_forget_step(struct entries *all, uint64_t events, uint32_t *thread)
+{
+    for (unsigned n = 0; n < FORGET_THREADS && *thread < all->count; n++, ++*thread)
+        if (!all->threads[*thread]->walks)
+            forget(all, all->threads[*thread], events);
+    return *thread >= all->count;
+}
+
+/* It begins at no time, so that it is no news where more of the thread is known (entries_take). */
+bool entries_put_open(const struct entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
+                      struct out *out)
+{
+    const struct entries_thread *t = entries_of(all, session, code);
+    const struct entries_block *last = t && t->count ? &t->blocks[t->count - 1] : NULL;
+    uint64_t ns = 0;
+    if (!last || last->first_ns != first_ns || !last->open_count)
+        return false;
+    put_entries_head(out, ns);
+    for (uint32_t i = 0; i < last->open_count; i++)
+        put_entry(out, &ns,
+                  &(struct entry){.is = ENTRY_BEGINS,
+                                  .context = last->open[i].context,
+                                  .time_ns = last->open[i].began_ns});
     return true;
 }
 
@@ -162,6 +213,7 @@ struct entries_walk entries_walk(const struct entries_thread *thread, uint64_t f
             high = middle;
     }
     walk.block = low;
+    ((struct entries_thread *)(uintptr_t)thread)->walks++;
     if (low < thread->count) {
         const struct entries_block *block = &thread->blocks[low];
         for (uint32_t i = 0; i < block->open_count; i++)
@@ -195,6 +247,8 @@ bool entries_next(struct entries_walk *walk, struct entry_seen *seen)
 
 void entries_walk_end(struct entries_walk *walk)
 {
+    if (walk->thread)
+        ((struct entries_thread *)(uintptr_t)walk->thread)->walks--;
     free(walk->open);
     *walk = (struct entries_walk){0};
 }

@@ -2,7 +2,7 @@
  * each with the calls that were open when it begins, so that one may begin anywhere.
  *
  * It is kept in memory, as it was told: about five bytes a call, ENTRIES_KEPT in all; what is more is counted, and is
- * not there.  Times are ns by the program's monotonic clock.  Not thread-safe. */
+ * not there.  It is forgotten with the events that were there when it was told.  Times are ns by the program's monotonic clock.  Not thread-safe. */
 #ifndef SERVER_MEASURE_ENTRIES_H
 #define SERVER_MEASURE_ENTRIES_H
 
@@ -29,6 +29,8 @@ struct entries_block {
     uint32_t open_count; /* when it begins */
     struct entry_open *open;
     uint64_t above; /* open ones above those */
+    uint64_t begins; /* in it */
+    uint64_t told; /* so many events were there when it was */
 };
 
 struct entries_thread {
@@ -39,6 +41,7 @@ struct entries_thread {
     size_t open_count, open_room;
     uint64_t above; /* open ones above those */
     uint64_t begins, lost; /* calls that are there; that found no room in the ring */
+    unsigned walks; /* of it that have not ended: nothing of it is forgotten */
 };
 
 /* Zero-initialised: none. */
@@ -49,6 +52,7 @@ struct entries {
     struct map index; /* session and code -> 1 + index */
     uint64_t bytes; /* of all blocks */
     uint64_t left; /* calls for which there was no more room here */
+    uint64_t events; /* that there are as it is told */
 };
 
 /* Takes the body of an ENTRIES; false with *why: it cannot be believed. */
@@ -56,6 +60,13 @@ bool entries_take(struct entries *all, uint32_t session, uint32_t code, const ui
                   size_t size, const char **why);
 /* Of a thread, or NULL: nothing was told of it. */
 const struct entries_thread *entries_of(const struct entries *all, uint32_t session, uint32_t code);
+/* Forgets what was told while there were no more than so many events, but of each thread the newest; in steps: *thread is 0
+ * before the first.  True: all is done. */
+bool entries_forget_step(struct entries *all, uint64_t events, uint32_t *thread);
+/* The calls that were open as the newest of a thread was told, if that is what begins then, as the body of an ENTRIES: who
+ * reads it before that one, and nothing else of the thread, knows as much of them; else it changes nothing.  False: none. */
+bool entries_put_open(const struct entries *all, uint32_t session, uint32_t code, uint64_t first_ns,
+                      struct out *out);
 void entries_free(struct entries *all); /* empties it */
 
 /* ---- looking at them, one after the other ---- */

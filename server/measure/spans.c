@@ -10,7 +10,7 @@ struct spans *spans_new(void) { return memory_zeroed(1, sizeof(struct spans)); }
 static void free_thread(void *value)
 {
     struct thread *t = value;
-    free(t->turns.items);
+    turns_free(&t->turns);
     free(t->samples.items);
     free(t->clocks.items);
     free(t);
@@ -54,7 +54,7 @@ struct stays *spans_stays(struct spans *spans)
 }
 
 void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
-                    int64_t at_ns)
+                    int64_t at_ns, uint64_t events)
 {
     struct turns *t = &made_thread(spans, line)->turns;
     const struct turn *last = t->count ? &t->items[t->count - 1] : NULL;
@@ -63,12 +63,25 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsi
         spans->lost++;
     if ((full && last && last->what == SWITCHED_LOST) || (last && at_ns < last->at_ns))
         return; /* (of each thread one more, so that it is seen where its switches end) */
-    t->items = grow(t->items, &t->room, t->count + 1, sizeof *t->items);
-    t->items[t->count++] = (struct turn){.at_ns = at_ns,
-                                         .cpu = cpu < TURN_NO_CPU ? (uint16_t)cpu : TURN_NO_CPU,
-                                         .what = (uint8_t)(full ? SWITCHED_LOST : what)};
+    turns_add(t,
+              (struct turn){.at_ns = at_ns,
+                            .cpu = cpu < TURN_NO_CPU ? (uint16_t)cpu : TURN_NO_CPU,
+                            .what = (uint8_t)(full ? SWITCHED_LOST : what)},
+              events);
     spans->turns++;
     spans->cpus |= cpu < TURN_NO_CPU;
+}
+
+void spans_forget(struct spans *spans, uint64_t events)
+{
+    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
+        spans->turns -= turns_forget(&((struct thread *)walk.value)->turns, events);
+}
+
+void spans_begin_late(struct spans *spans)
+{
+    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
+        ((struct thread *)walk.value)->turns.late = true;
 }
 
 static void thin(struct samples *s)

@@ -2,6 +2,7 @@
 #include "server/peers/greet.h"
 
 #include "server/peers/program.h"
+#include "server/peers/welcome.h"
 #include "server/peers/server.h"
 #include "server/peers/viewer.h"
 #include "wire/endpoint.h"
@@ -82,7 +83,7 @@ static void welcome(struct peer *peer)
                                 WELCOME_ENTRIES | WELCOME_SPANS);
     out_end(&peer->out);
     if (program)
-        program_welcome(peer);
+        welcome_answer(peer);
     peer_send(peer);
 }
 
@@ -94,7 +95,7 @@ static void hello_message(struct peer *peer, const uint8_t *body, size_t size)
         refuse(peer, &hello, &in);
     } else {
         peer->role = hello.role;
-        if (hello.role != ROLE_PROGRAM || program_hello(peer, body, size, &hello))
+        if (hello.role != ROLE_PROGRAM || welcome_hear(peer, body, size, &hello))
             welcome(peer);
     }
     hello_free(&hello);

@@ -7,9 +7,6 @@
 
 extern const struct talk talk_with_program;
 
-/* Its HELLO was told; false: it was refused. */
-bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
-void program_welcome(struct peer *peer);    /* sends what waits to be sent, with what it needs */
 void program_poll(struct server *server);   /* tells what was taken, for a share of a turn */
 void program_settle(struct server *server); /* likewise; all that was told by now comes first */
 /* Takes what there is, until server->last is over, and drops all peers. */

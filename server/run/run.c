@@ -13,6 +13,7 @@
 #include "server/run/figures.h"
 #include "server/run/did.h"
 #include "server/measure/spans.h"
+#include "server/run/processors.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -26,45 +27,6 @@
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
 #define LINE_BYTES 512u /* of memory, with its names; many take less */
-
-/* ---- names with codes from 1 ---- */
-
-static uint64_t hash(const char *s)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * 1099511628211u;
-    return h;
-}
-
-static uint32_t names_find(const struct names *names, const char *name)
-{
-    uint64_t h = hash(name);
-    for (uint64_t i = 0;; i++) { /* equal hashes are told apart by a count */
-        uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
-        if (code == 0 || strcmp(names->items[code - 1], name) == 0)
-            return (uint32_t)code;
-    }
-}
-
-static uint32_t names_add(struct names *names, const char *name)
-{
-    uint64_t h = hash(name), i = 0;
-    while (map_get(&names->index, h, i))
-        i++;
-    names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
-    names->items[names->count++] = memory_copied(name);
-    map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
-    return (uint32_t)names->count;
-}
-
-static void names_free(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->items[i]);
-    free(names->items);
-    map_free(&names->index);
-}
 
 /* ---- descriptions: what they say of presence goes to the order ---- */
 
@@ -104,18 +66,18 @@ const struct target_event *run_look(const struct run *run, uint32_t line, uint32
 
 uint32_t run_type(struct run *run, const char *name)
 {
-    uint32_t type = names_find(&run->types, name);
+    uint32_t type = naming_find(&run->types, name);
     if (type || run->types.count >= LIMIT_TYPES)
         return type;
-    return names_add(&run->types, name);
+    return naming_add(&run->types, name);
 }
 
 uint32_t run_kind(struct run *run, const char *name)
 {
-    uint32_t kind = names_find(&run->kinds, name);
+    uint32_t kind = naming_find(&run->kinds, name);
     if (kind || run->kinds.count >= LIMIT_KINDS)
         return kind;
-    return names_add(&run->kinds, name);
+    return naming_add(&run->kinds, name);
 }
 
 const char *run_type_name(const struct run *run, uint32_t type)
@@ -245,8 +207,8 @@ void run_free(struct run *run)
         target_free(run->targets[i]);
         free(run->target_texts[i]);
     }
-    names_free(&run->types);
-    names_free(&run->kinds);
+    naming_free(&run->types);
+    naming_free(&run->kinds);
     identities_free(&run->identities);
     map_free(&run->texts);
     map_free(&run->sites);
@@ -340,6 +302,8 @@ void run_forget_begin(struct run *run, uint64_t position)
 bool run_forget_step(struct run *run)
 {
     return order_forget_step(run->order) && did_forget_step(run, &run->forgetting.did) &&
+           entries_forget_step(&run->entries, order_first(run->order), &run->forgetting.entries) &&
+           processors_forget(run, order_first(run->order)) &&
            map_weed(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
            lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }

@@ -8,6 +8,7 @@
 #include "config/target.h"
 #include "server/run/identity.h"
 #include "server/run/lines.h"
+#include "server/run/naming.h"
 #include "server/run/wants.h"
 #include "memory/map.h"
 #include "server/measure/contexts.h"
@@ -43,12 +44,6 @@ struct run_text {
     char text[];
 };
 
-struct names {
-    char **items;
-    size_t count, room;
-    struct map index;
-};
-
 struct run;
 struct session;
 struct taking;
@@ -78,6 +73,7 @@ struct run {
     struct run_forgetting {
         struct map_weeding texts;
         size_t page; /* of lines, the next one */
+        uint32_t entries; /* of threads whose calls were told, the next one */
         size_t did; /* of threads that told what they did, the next one */
     } forgetting;
     uint64_t text_count;

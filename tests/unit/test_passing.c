@@ -7,10 +7,15 @@
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 #include "wire/sums.h"
+#include "wire/varied.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define step interval_step /* (slots have another one of that name) */
+#include "server/measure/spans.h"
+#undef step
 
 #define EVENTS 60000u
 #define STEPS 5u
@@ -92,6 +97,116 @@ static void record(struct live *live, uint64_t number)
     say(live, MESSAGE_SLOTS, 1, &all, SLOT_BYTES * (1 + slot_follow(all.slot.payload_bytes)));
 }
 
+/* ---- calls and switches ---- */
+
+#define PERIOD 100u /* events between two that are told of */
+
+static uint64_t moments; /* that were told */
+
+/* What the journal has, as server/peers/telling.c takes it. */
+static void tell_entries(struct live *live, const struct out *body)
+{
+    struct chunk chunk = {
+        .kind = CHUNK_ENTRIES, .thread = 1, .data = body->data, .size = (uint32_t)body->size};
+    const char *why;
+    append(live, chunk);
+    assert_true(session_entries(live->session, 1, body->data, body->size, &why));
+    run_fact(live->run, chunk);
+}
+
+/* Context 1 is open all the time, from the first moment on; in each one of 2 begins and one of 3 in it, and at the next
+ * one both end. */
+static void tell_calls(struct live *live)
+{
+    struct out body = {0};
+    uint64_t last = live->ns;
+    put_entries_head(&body, last);
+    if (!moments)
+        put_entry(&body, &last, &(struct entry){.is = ENTRY_BEGINS, .context = 1, .time_ns = last});
+    for (unsigned i = 0; i < 2 && moments; i++)
+        put_entry(&body, &last, &(struct entry){.is = ENTRY_ENDED, .time_ns = last});
+    for (unsigned i = 0; i < 2; i++)
+        put_entry(&body, &last,
+                  &(struct entry){.is = ENTRY_BEGINS, .context = 2 + i, .time_ns = live->ns + i});
+    tell_entries(live, &body);
+    out_free(&body);
+}
+
+/* It goes on a processor and off it. */
+static void tell_switches(struct live *live)
+{
+    struct out body = {0};
+    const char *why;
+    put_u64(&body, 0);
+    put_u64(&body, live->ns);
+    put_u32(&body, 2);
+    put_varied(&body, 1);
+    put_varied(&body, SWITCHED_ON);
+    put_varied(&body, 1);
+    put_varied(&body, 10u << 2 | SWITCHED_ASLEEP);
+    put_string(&body, "");
+    append(live,
+           (struct chunk){.kind = CHUNK_SWITCHES, .data = body.data, .size = (uint32_t)body.size});
+    assert_true(session_switched(live->session, body.data, body.size, &why));
+    out_free(&body);
+}
+
+static void moment(struct live *live)
+{
+    tell_calls(live);
+    tell_switches(live);
+    moments++;
+}
+
+static void count_turn(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t *ran_ns = context;
+    *ran_ns += is == SPAN_RUNNING ? (uint64_t)(to_ns - from_ns) : 0;
+}
+
+/* From the first that is there on nothing is missing; what was open then is known; when that is. */
+static uint64_t calls_of(const struct run *run)
+{
+    const struct entries_thread *t = entries_of(&run->entries, 0, 1);
+    assert_non_null(t);
+    struct entries_walk walk = entries_walk(t, 0);
+    struct entry_seen seen;
+    uint64_t first_ns = 0, depth = walk.open_count, twos = 0, last_ns = 0;
+    while (entries_next(&walk, &seen)) {
+        if (seen.entry.is == ENTRY_ENDED) {
+            assert_int_equal(seen.entry.context, depth); /* those of 1, 2, 3 lie in each other */
+            assert_true(seen.began_ns && seen.began_ns <= seen.entry.time_ns);
+            depth--;
+            continue;
+        }
+        assert_int_equal(seen.entry.context, ++depth);
+        if (seen.entry.context != 2)
+            continue;
+        assert_true(!last_ns || seen.entry.time_ns - last_ns == 100ull * PERIOD);
+        first_ns = twos++ ? first_ns : seen.entry.time_ns;
+        last_ns = seen.entry.time_ns;
+    }
+    assert_int_equal(depth, 3);
+    assert_int_equal(walk.open[0].context, 1);
+    assert_int_equal(walk.open[0].began_ns, 2100);
+    entries_walk_end(&walk);
+    assert_int_equal(last_ns, 2000 + 100 * (EVENTS - PERIOD + 1));
+    return first_ns;
+}
+
+/* How long the thread ran from then on, by its switches. */
+static uint64_t switches_from(const struct run *run, uint64_t ns)
+{
+    struct course_of course = {.thread = 1};
+    struct spans_walk walk = {.most = SPANS_SWITCHES};
+    uint64_t ran_ns = 0;
+    int64_t from_ns = (int64_t)ns - (int64_t)run->start_ns;
+    assert_int_equal(spans_best(run->spans, 1, SPANS_ORDER), SPANS_SWITCHES);
+    spans_visit(run->spans, &course, &walk, from_ns, from_ns + 100 * (int64_t)EVENTS, count_turn,
+                &ran_ns);
+    return ran_ns;
+}
+
 static void end(struct live *live)
 {
     struct chunk hangup = {.kind = CHUNK_HANGUP};
@@ -142,10 +257,18 @@ static uint64_t write_all(uint64_t keep)
 {
     struct live live = begin(keep);
     uint64_t most = 0;
+    moments = 0;
     for (uint64_t number = 1; number <= EVENTS; number++) {
         record(&live, number);
+        if (number % PERIOD == 1)
+            moment(&live);
         uint64_t now = tracefile_kept(live.run->trace);
         most = now > most ? now : most;
+    }
+    if (keep) { /* nor does it stay in memory */
+        assert_true(entries_of(&live.run->entries, 0, 1)->count < moments / 2);
+        assert_true(calls_of(live.run) > 2100);
+        assert_true(switches_from(live.run, 2100) > 10 * moments);
     }
     end(&live);
     run_free(live.run);
@@ -157,8 +280,11 @@ static void all_of_it_where_nothing_is_forgotten(void **state)
     (void)state;
     write_all(0);
     struct run *run = read_again();
-    assert_null(run->damage);
+    if (run->damage)
+        fail_msg("%s", run->damage);
     assert_int_equal(first_of(run), 1);
+    assert_int_equal(calls_of(run), 2100);
+    assert_int_equal(switches_from(run, 2100), 10 * moments);
     run_free(run);
 }
 
@@ -168,10 +294,16 @@ static void what_goes_with_its_events(void **state)
     uint64_t most = write_all(KEEP);
     assert_true(most < 2 * KEEP);
     struct run *run = read_again();
-    assert_null(run->damage);
+    if (run->damage)
+        fail_msg("%s", run->damage);
     uint64_t first = first_of(run), kept = order_first(run->order);
     assert_true(kept > EVENTS / 2);
     assert_true(first <= kept + BLOCK_EVENTS + 200 && first + 5000 > kept);
+    uint64_t calls = calls_of(run), kept_ns = 2000 + 100 * kept;
+    assert_true(calls <= kept_ns + 200 * PERIOD && calls + 100 * 5000 > kept_ns);
+    /* before the first switch that is there, it may have run */
+    assert_int_equal(switches_from(run, kept_ns + 200 * PERIOD) % 10, 0);
+    assert_true(switches_from(run, 2100) > 10 * moments);
     run_free(run);
 }
 
@@ -192,7 +324,7 @@ static void a_damaged_part_is_told(void **state)
     run_free(run);
     run = read_again();
     assert_non_null(run->damage);
-    assert_non_null(strstr(run->damage, "steps that cannot be read"));
+    assert_non_null(strstr(run->damage, "facts that cannot be read"));
     assert_non_null(did_span(run, 1, 0));
     run_free(run);
 }

@@ -69,6 +69,9 @@ void entered_notes(const struct entered *e, struct shown_table *t)
     if (e->lost)
         table_add_note(t, "%llu calls are not there: they came faster than they were taken",
                        (unsigned long long)e->lost);
+    if (e->count && order_first(e->run->order))
+        table_add_note(
+            t, "calls that were told before the first event that is kept are forgotten (--keep)");
     if (e->run->entries.left)
         table_add_note(t, "%llu calls are not there: more than %llu MiB of them are not kept",
                        (unsigned long long)e->run->entries.left,

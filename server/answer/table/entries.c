@@ -225,7 +225,7 @@ static bool add_row(const struct work *w, const struct one *row, struct shown_ta
     cells[IS] = cell_text(word_of(row));
     cells[SCOPE] =
         e->is == ENTRY_LOST ? say_lost(e->lost) : entered_cell(&w->entered, thread, e->context);
-    if (e->is == ENTRY_ENDED)
+    if (e->is == ENTRY_ENDED && row->seen.began_ns)
         cells[TOOK] = cell_number((int64_t)(e->time_ns - row->seen.began_ns));
     cells[DEPTH] = cell_number(row->seen.depth);
     table_row_line(t, thread->line);

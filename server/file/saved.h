@@ -1,0 +1,27 @@
+/* What was saved of a run (saving.h), read again: its news, a state, where each thread stood. */
+#ifndef SERVER_FILE_SAVED_H
+#define SERVER_FILE_SAVED_H
+
+#include "server/store/chunk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run;
+
+bool saved_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
+                void *context);
+/* restored is called once the order is there; then hangup for each session that had left before the journal that follows. */
+bool saved_state(struct run *run, struct chunk state, void (*restored)(void *context),
+                 void (*hangup)(void *context, uint32_t session), void *context);
+void saved_threads(struct run *run, struct chunk threads);
+
+/* Bits of what is written there. */
+#define STATE_UNFOLLOWED                                                                           \
+    0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define SITE_WITHIN                                                                                \
+    0x80000000u /* with the process of a site: the calls that led to it are told, too */
+#define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as brief.h says */
+#define THREAD_DOUBT_SHIFT 28 /* with a thread's session: what its next event may follow besides */
+
+#endif
