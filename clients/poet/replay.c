@@ -1,10 +1,9 @@
 /* poet replay: runs a program again, in the order that a trace has of it. */
 #define _GNU_SOURCE
-#include "clients/plan/plan.h"
-#include "clients/poet/command.h"
+#include "clients/poet/replay.h"
+
 #include "clients/poet/loadable.h"
 #include "clients/poet/recorded.h"
-#include "clients/poet/subject.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -20,19 +19,6 @@
 
 #define LOOK_NS 10000000
 #define SAY_AFTER 100 /* looks */
-
-struct replaying {
-    const char *output;
-    bool strict, quiet;
-    bool libraries; /* calls of them were recorded, too */
-    bool told; /* that all was repeated */
-    unsigned after; /* looks since then */
-    struct plan *plan;
-    struct subject subject;
-    struct script_head *script; /* as the program has it */
-    char file[400]; /* of it */
-    char again[PATH_MAX]; /* the new trace, where none is named */
-};
 
 /* ---- the script ---- */
 
@@ -93,7 +79,7 @@ static void name_stranger(struct replaying *r, uint32_t line)
         plan_stranger(r->plan, line, is->is.name);
 }
 
-static bool make_script(const struct command *command, struct replaying *r)
+bool replay_script(const struct command *command, struct replaying *r)
 {
     const char *why;
     size_t bytes;
@@ -115,13 +101,13 @@ static bool make_script(const struct command *command, struct replaying *r)
 
 /* ---- the program ---- */
 
-static bool is_compiled_for_it(const struct loadable *loadable)
+bool replay_is_compiled(const struct loadable *loadable)
 {
     return strstr(loadable->needed, "libpoet.so") != NULL;
 }
 
 /* Under `poet record`, as it was. */
-static void record(const struct replaying *r, char **argv)
+char **replay_recorded(const struct replaying *r, char **argv)
 {
     const char *const before[] = {"poet", "record", "-o", r->output, "--", NULL};
     size_t count = 0, n = 0;
@@ -135,8 +121,14 @@ static void record(const struct replaying *r, char **argv)
     }
     for (size_t i = 0; words && i < count; i++)
         words[n++] = argv[i];
+    return (char **)(uintptr_t)words;
+}
+
+static void record(const struct replaying *r, char **argv)
+{
+    char **words = replay_recorded(r, argv);
     if (words)
-        execv("/proc/self/exe", (char **)(uintptr_t)words);
+        execv("/proc/self/exe", words);
 }
 
 /* In the place of this process, which is a child. */
@@ -146,7 +138,7 @@ static int start(const struct command *command, const struct replaying *r,
     setenv("POET_REPLAY", r->file, 1);
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
-    if (is_compiled_for_it(loadable)) {
+    if (replay_is_compiled(loadable)) {
         setenv("POET_OUTPUT", r->output, 1);
         execv(loadable->path, argv);
     } else {
@@ -290,7 +282,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static void name_output(struct replaying *r, const char *trace)
+void replay_name(struct replaying *r, const char *trace)
 {
     const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
     const char *dot = strrchr(name, '.');
@@ -300,7 +292,7 @@ static void name_output(struct replaying *r, const char *trace)
 }
 
 /* What the trace says was run; NULL: that is not known. */
-static char **recorded_arguments(const struct replaying *r)
+char **replay_arguments(const struct replaying *r)
 {
     const struct book *book = &r->subject.source.book;
     const struct shown_process *first = book->process_count ? &book->processes[0] : NULL;
@@ -345,14 +337,14 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (!r.output)
-        name_output(&r, trace);
+        replay_name(&r, trace);
     if (!subject_open(command, &r.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    char **recorded = first < argc ? NULL : recorded_arguments(&r);
+    char **recorded = first < argc ? NULL : replay_arguments(&r);
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!make_script(command, &r))
+    else if (!replay_script(command, &r))
         status = EXIT_FAILED;
     else
         status = run_again(command, &r, words);
