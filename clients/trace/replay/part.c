@@ -200,7 +200,7 @@ static uint32_t first_number(const struct part *p, const struct script_event *e)
 static bool await(struct part *p, const struct script_event *e)
 {
     if (!LIKELY(!stop_debugged()))
-        stop_come(p->line, p->next, (uint64_t)(e - p->events));
+        stop_come(p->line, p->next, (uint64_t)(e - p->events), false);
     return turn_wait(p->line, e->line, first_number(p, e) - 1) &&
            (!e->ticket || turn_wait(p->line, e->about, e->ticket - 1));
 }
@@ -304,7 +304,7 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
         return false;
     }
     if (!LIKELY(!stop_debugged()))
-        stop_come(p->line, p->next, (uint64_t)(e - p->events));
+        stop_come(p->line, p->next, (uint64_t)(e - p->events), e != &p->events[p->next]);
     if (line != t->alone && is_first_of_its_line(p, e) &&
         !turn_wait(p->line, e->line, e->number - 1))
         return false;

@@ -73,10 +73,10 @@ void stop_done(void)
 }
 
 /* Within a record who is only to have done something goes on: it is done when all of the record is. */
-static bool is_held(const struct script_stop *stop, uint64_t first, uint64_t last)
+static bool is_held(const struct script_stop *stop, uint64_t last, bool amid)
 {
     uint64_t before = atomic_load(&stop->before);
-    bool within = before > first + 1 && atomic_load(&stop->awaited) != SCRIPT_HELD;
+    bool within = amid && atomic_load(&stop->awaited) != SCRIPT_HELD;
     return before && before <= last + 1 && !within && stop_debugged() && script_plays();
 }
 
@@ -86,11 +86,11 @@ static void note(struct script_stop *stop, uint64_t first)
     atomic_store(&stop->at, before > first ? before : first + 1);
 }
 
-void stop_come(struct script_line *me, uint64_t first, uint64_t last)
+void stop_come(struct script_line *me, uint64_t first, uint64_t last, bool amid)
 {
     struct script_stop *stop = stop_of(number_of(me));
     int saved = errno;
-    for (unsigned looks = 0; is_held(stop, first, last); looks++) {
+    for (unsigned looks = 0; is_held(stop, last, amid); looks++) {
         note(stop, first);
         stop_done();
         if (looks >= LOOKS_ENOUGH && atomic_load(&script->stop) == SCRIPT_STOP_THERE && are_there(true))

@@ -19,8 +19,9 @@ void stop_begin(void);
 /* The calling thread plays that part. */
 void stop_meet(struct script_line *me);
 /* It is about to make its events `first` to `last`: held here while it is not to make one of them.  (Before it waits for its
- * turn: nothing of what it waits for can need it then.) */
-void stop_come(struct script_line *me, uint64_t first, uint64_t last);
+ * turn: nothing of what it waits for can need it then.)
+ * amid: the record that they are of has some before, which are done when it is. */
+void stop_come(struct script_line *me, uint64_t first, uint64_t last, bool amid);
 /* Somebody has done some. */
 void stop_done(void);
 /* The debugger is told, if it wants to be. */
