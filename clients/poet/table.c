@@ -5,7 +5,7 @@
 #define NAMES_MOST 64
 
 const struct command *const table_commands[] = {
-    &command_record, &command_replay, &command_debug,    &command_export, &command_show,   &command_blocked,
+    &command_record, &command_replay, &command_debug, &command_attach,    &command_export, &command_show,   &command_blocked,
     &command_states, &command_waits,     &command_path,   &command_calls,  &command_source,
     &command_memory, &command_resources, &command_meters, &command_watch,  &command_report,
     &command_order,  &command_dump,      &command_stat,   &command_check,  &command_note,
