@@ -27,7 +27,7 @@ def line_of(thread):
 def waits():
     """Of each thread that waits its event."""
     try:
-        return {wait["thread"]["line"]: wait for wait in json.loads(poet("blocked", "--json", told["source"]))["waits"]}
+        return {wait["thread"]["line"]: wait for wait in json.loads(poet("blocked", "--json", told["source"]))["blocked"]}
     except (ValueError, KeyError, TypeError):
         return {}
 
