@@ -36,6 +36,7 @@ struct plan {
     char (*types)[SCRIPT_NAME_BYTES]; /* by code - 1 */
     size_t type_room;
     uint32_t type_count;
+    uint32_t *walk; /* the threads of all events, in the order in which they are gone through */
     const char *wrong;
 };
 
@@ -54,6 +55,7 @@ void plan_free(struct plan *p)
     free(p->done);
     free(p->parked);
     free(p->types);
+    free(p->walk);
     free(p);
 }
 
@@ -287,6 +289,8 @@ static size_t go_through(struct plan *p)
 {
     struct ready ready = {0};
     size_t count = 0;
+    free(p->walk);
+    p->walk = memory_zeroed(p->act_count, sizeof *p->walk);
     for (uint32_t i = 1; i <= p->line_count; i++)
         put(p, &ready, i);
     while (ready.count) {
@@ -296,7 +300,7 @@ static size_t go_through(struct plan *p)
             act->is.ticket = ++p->done[act->is.about];
         p->done[act->is.line]++;
         p->courses[thread].next++;
-        count++;
+        p->walk[count++] = thread;
         put(p, &ready, thread);
         unpark(p, &ready, act->is.line);
     }
@@ -369,11 +373,14 @@ struct script_head *plan_script(struct plan *p, size_t *bytes, const char **why)
                                .lines_at = sizeof head};
     head.events_at = head.lines_at + (p->line_count + 1ull) * sizeof(struct script_line);
     head.types_at = head.events_at + p->act_count * sizeof(struct script_event);
-    head.bytes = head.types_at + (uint64_t)p->type_count * SCRIPT_NAME_BYTES;
+    head.stops_at = (head.types_at + (uint64_t)p->type_count * SCRIPT_NAME_BYTES + 63) / 64 * 64;
+    head.order_at = head.stops_at + (p->line_count + 1ull) * sizeof(struct script_stop);
+    head.bytes = head.order_at + p->act_count * sizeof(uint32_t);
     *bytes = head.bytes;
     char *all = memory_zeroed(1, head.bytes);
     memcpy(all, &head, sizeof head);
     write_threads(p, (void *)(all + head.lines_at), (void *)(all + head.events_at));
     memcpy(all + head.types_at, p->types, (size_t)p->type_count * SCRIPT_NAME_BYTES);
+    memcpy(all + head.order_at, p->walk, p->act_count * sizeof(uint32_t));
     return (void *)all;
 }

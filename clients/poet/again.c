@@ -7,13 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_compiled_for_it(const struct loadable *loadable)
+bool again_is_compiled(const struct loadable *loadable)
 {
     return strstr(loadable->needed, "libpoet.so") != NULL;
 }
 
-/* Under `poet record`, as it was. */
-static void record(const struct again *a, char **argv)
+char **again_recorded(const struct again *a, char **argv)
 {
     const char *const before[] = {"poet", "record", "-o", a->output, "--", NULL};
     size_t count = 0, n = 0;
@@ -27,8 +26,7 @@ static void record(const struct again *a, char **argv)
     }
     for (size_t i = 0; words && i < count; i++)
         words[n++] = argv[i];
-    if (words)
-        execv("/proc/self/exe", (char **)(uintptr_t)words);
+    return (char **)(uintptr_t)words;
 }
 
 int again_start(const struct command *command, const struct again *a,
@@ -36,11 +34,13 @@ int again_start(const struct command *command, const struct again *a,
 {
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
-    if (is_compiled_for_it(loadable)) {
+    if (again_is_compiled(loadable)) {
         setenv("POET_OUTPUT", a->output, 1);
         execv(loadable->path, argv);
     } else {
-        record(a, argv);
+        char **words = again_recorded(a, argv);
+        if (words)
+            execv("/proc/self/exe", words);
     }
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return 126;

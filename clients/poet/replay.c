@@ -1,13 +1,10 @@
 /* poet replay: runs a program again, in the order that a trace has of it. */
 #define _GNU_SOURCE
-#include "clients/plan/plan.h"
+#include "clients/poet/replay.h"
+
 #include "clients/poet/again.h"
-#include "clients/poet/flip.h"
-#include "clients/poet/steering.h"
-#include "clients/poet/command.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/recorded.h"
-#include "clients/poet/subject.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -23,22 +20,6 @@
 
 #define LOOK_NS 10000000
 #define SAY_AFTER 100 /* looks */
-
-struct replaying {
-    const char *output;
-    bool strict, quiet;
-    bool libraries; /* calls of them were recorded, too */
-    bool told; /* that all was repeated */
-    unsigned after; /* looks since then */
-    struct plan *plan;
-    struct subject subject;
-    struct script_head *script; /* as the program has it */
-    char file[400]; /* of it */
-    struct flip flip;
-    struct steer_head *led; /* as the program has it; NULL: nothing is flipped */
-    char steer_file[400];
-    char again[PATH_MAX]; /* the new trace, where none is named */
-};
 
 /* ---- the script ---- */
 
@@ -99,7 +80,7 @@ static void name_stranger(struct replaying *r, uint32_t line)
         plan_stranger(r->plan, line, is->is.name);
 }
 
-static bool make_script(const struct command *command, struct replaying *r)
+bool replay_script(const struct command *command, struct replaying *r)
 {
     const char *why;
     size_t bytes;
@@ -333,7 +314,7 @@ static int run(const struct command *command, int argc, char **argv)
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!make_script(command, &r) || !make_steer(command, &r))
+    else if (!replay_script(command, &r) || !make_steer(command, &r))
         status = EXIT_FAILED;
     else
         status = run_again(command, &r, words);

@@ -5,6 +5,7 @@
 #include "clients/view/picture/card.h"
 #include "clients/view/drawer/drawer.h"
 #include "clients/view/drawer/source.h"
+#include "clients/view/debug.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"
@@ -343,6 +344,10 @@ static const struct action actions[] = {
     {"Asking", "find-site", "Find all called from there", "", find_site, NULL},
     {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
     {"Asking", "editor", "Open the source", "<Control>e", code_edit, NULL},
+    {"Asking", "debug", "Debug here: poet debug in a terminal", "<Shift>d", debug_here, NULL},
+    {"Asking", "break", "A breakpoint of it for the debugger, or none", "b", debug_break, NULL},
+    {"Asking", "break-place", "The same of its place, for its thread", "<Shift>b",
+     debug_break_place, NULL},
     {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
      do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},

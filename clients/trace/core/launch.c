@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,8 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
     pair[0] = descriptor_away(pair[0], 4);
     pair[1] = descriptor_away(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL); /* a fork without SIGCHLD */
+    /* A fork without SIGCHLD, and nothing to a debugger, which would take it for a thread. */
+    long child = syscall(SYS_clone, (long)CLONE_UNTRACED, NULL, NULL, NULL, NULL);
     if (child == 0) {
         setsid();
         if (syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) == 0)

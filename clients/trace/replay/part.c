@@ -7,6 +7,7 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/replay/steer.h"
+#include "clients/trace/replay/stop.h"
 #include "clients/trace/replay/turn.h"
 #include "wire/limits.h"
 
@@ -128,6 +129,7 @@ static void find_part(struct thread *t, struct part *p)
     p->events = script_events(line);
     p->count = line->count;
     p->next = p->met = 0;
+    stop_meet(line);
 }
 
 static struct part *part_of(struct thread *t)
@@ -198,6 +200,8 @@ static uint32_t first_number(const struct part *p, const struct script_event *e)
 
 static bool await(struct part *p, const struct script_event *e)
 {
+    if (!LIKELY(!stop_debugged()))
+        stop_come(p->line, p->next, (uint64_t)(e - p->events), false);
     return turn_wait(p->line, e->line, first_number(p, e) - 1) &&
            (!e->ticket || turn_wait(p->line, e->about, e->ticket - 1));
 }
@@ -300,6 +304,8 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
         differ(p, type, about ? line_of_code(about) : atomic_load(&line->script));
         return false;
     }
+    if (!LIKELY(!stop_debugged()))
+        stop_come(p->line, p->next, (uint64_t)(e - p->events), e != &p->events[p->next]);
     if (line != t->alone && is_first_of_its_line(p, e) &&
         !turn_wait(p->line, e->line, e->number - 1))
         return false;
@@ -375,6 +381,8 @@ void part_met(struct thread *t)
             turn_come(e->about, e->ticket, false);
     }
     p->now_count = 0;
+    if (!LIKELY(!stop_debugged()))
+        stop_done();
 }
 
 /* ---- the script ---- */
@@ -393,8 +401,9 @@ static const char *look_at(const struct script_head *s, uint64_t bytes)
         return "made by another version of Poet";
     if (!fits(s->lines_at, s->line_count + 1ull, sizeof(struct script_line), bytes) ||
         !fits(s->events_at, s->event_count, sizeof(struct script_event), bytes) ||
-        !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) || s->main > s->line_count ||
-        s->type_count >= NO_TYPE || s->lines_at % 64 || s->events_at % 8)
+        !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) ||
+        !fits(s->stops_at, s->line_count + 1ull, sizeof(struct script_stop), bytes) || s->main > s->line_count ||
+        s->type_count >= NO_TYPE || s->lines_at % 64 || s->stops_at % 64 || s->events_at % 8)
         return "damaged";
     const struct script_line *lines = (const void *)((const char *)s + s->lines_at);
     for (uint32_t i = 0; i <= s->line_count; i++)
@@ -432,6 +441,7 @@ void replay_begin(void)
     }
     script = s;
     count_process();
+    stop_begin();
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
         type_of[i] = find_type(codes_name((uint16_t)i));
         if (type_of[i] < LIMIT_TYPES)

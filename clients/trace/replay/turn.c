@@ -3,6 +3,7 @@
 
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/likely.h"
+#include "clients/trace/replay/stop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,6 +15,7 @@
 #define SPINS 200
 #define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
 #define PATIENCE_MS 1000u
+#define HELD_NS 500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
 #define SLOWER 10u /* so many times slower than it was a thread may be */
 
 struct script_head *script;
@@ -51,6 +53,7 @@ void script_leave(const struct script_end *end)
     int saved = errno;
     for (uint32_t i = 1; i <= script->line_count; i++)
         wake(script_line(i));
+    stop_tell();
     errno = saved;
 }
 
@@ -104,14 +107,17 @@ static uint32_t who_goes_on(uint32_t line)
 struct hope {
     uint32_t thread;
     uint64_t at, since_ns;
+    uint64_t looked_ns;
 };
 
 static bool is_late(struct hope *hope, uint32_t thread)
 {
     const struct script_line *is = script_line(thread);
     uint64_t at = atomic_load(&is->at), now = clock_now();
-    if (thread != hope->thread || at != hope->at)
-        *hope = (struct hope){thread, at, now};
+    bool held = now - hope->looked_ns > HELD_NS; /* so was everybody, then */
+    if (thread != hope->thread || at != hope->at || held)
+        *hope = (struct hope){thread, at, now, now};
+    hope->looked_ns = now;
     uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
     return now - hope->since_ns > (PATIENCE_MS + SLOWER * usual_ms) * 1000000u;
 }
@@ -126,7 +132,7 @@ static void look(const struct script_line *me, uint32_t line, uint32_t number, s
                              .line = line,
                              .number = number,
                              .by = other ? other : next};
-    if (is_late(hope, other))
+    if (is_late(hope, other) && !(other && stop_debugged()))
         script_leave(&end);
 }
 
@@ -147,7 +153,7 @@ static void sleep_until(struct script_line *line, uint32_t number)
 
 static bool sleep_long(struct script_line *me, struct script_line *line, uint32_t number)
 {
-    struct hope hope = {UINT32_MAX, 0, 0};
+    struct hope hope = {UINT32_MAX, 0, 0, 0};
     uint32_t name = number_of(line);
     uint64_t look_ns = clock_now() + LOOK_MS * 1000000u;
     atomic_store(&me->waits_for, number);
@@ -158,6 +164,7 @@ static bool sleep_long(struct script_line *me, struct script_line *line, uint32_
         if (clock_now() < look_ns)
             continue;
         look(me, name, number, &hope);
+        stop_done();
         look_ns = clock_now() + LOOK_MS * 1000000u;
     }
     atomic_fetch_sub(&line->waiting, 1);

@@ -55,6 +55,9 @@ static void add_event(GMenu *menu, const struct shown_event *e)
                                        {"Find all called from there", "win.find-site", NULL}},
                              rest[] = {{"Write a note…", "win.note", NULL},
                                        {"Hide lines not tied to it", "win.only-tied", NULL},
+                                       {"Debug here", "win.debug", NULL},
+                                       {"Breakpoint", "win.break", NULL},
+                                       {"Breakpoint at its place", "win.break-place", NULL},
                                        {"Copy its number", "win.copy-id", NULL}};
     GMenu *go = g_menu_new();
     if (e->partner_count)

@@ -1,0 +1,162 @@
+/* poet attach: who waits for what in a program that runs, and where each of its threads is. */
+#define _GNU_SOURCE
+#include "clients/poet/subject.h"
+#include "clients/source/installed.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct attaching {
+    const char *source, *gdb;
+    bool stay;
+    char endpoint[400], file[400];
+};
+
+/* The server that a program started for itself, as it is called then; else the user's own. */
+static bool find_source(const struct command *command, struct attaching *a, int pid)
+{
+    char directory[256];
+    struct error error;
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
+    snprintf(a->file, sizeof a->file, "%s/poet-%d.attach", directory, (int)getpid());
+    snprintf(a->endpoint, sizeof a->endpoint, "unix:%s/poet-%d.sock", directory, pid);
+    if (access(a->endpoint + strlen("unix:"), F_OK) != 0 &&
+        !endpoint_default(a->endpoint, sizeof a->endpoint, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
+    if (!a->source)
+        a->source = a->endpoint;
+    return true;
+}
+
+static bool has_process(const struct book *book, int pid)
+{
+    for (uint32_t i = 0; i < book->process_count; i++)
+        if (book->processes[i].pid == (uint32_t)pid)
+            return true;
+    return false;
+}
+
+/* Its lines, by their objects: a debugger knows threads by these, too. */
+static bool tell(const struct command *command, const struct attaching *a, struct subject *subject,
+                 int pid)
+{
+    const struct book *book = &subject->source.book;
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    char self[PATH_MAX] = "";
+    subject_label(subject);
+    installed_path("bin/poet", X_OK, self, sizeof self);
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        const struct book_line *line = book_line(book, i);
+        if (!line || !line->is.object || line->is.process >= book->process_count ||
+            book->processes[line->is.process].pid != (uint32_t)pid)
+            continue;
+        struct json_object *one = json_object_new_object();
+        json_object_object_add(one, "line", json_object_new_int64(i));
+        json_object_object_add(one, "label", json_object_new_string(book_label(book, i)));
+        json_object_object_add(one, "object", json_object_new_uint64(line->is.object));
+        json_object_object_add(one, "last", json_object_new_int64((int64_t)line->is.last));
+        json_object_array_add(list, one);
+    }
+    json_object_object_add(o, "lines", list);
+    json_object_object_add(o, "poet", json_object_new_string(self));
+    json_object_object_add(o, "source", json_object_new_string(a->source));
+    bool written = json_object_to_file_ext(a->file, o, JSON_C_TO_STRING_PLAIN) == 0;
+    if (!written)
+        command_fail(command, "%s: %s", a->file, strerror(errno));
+    json_object_put(o);
+    return written;
+}
+
+static int attach(const struct command *command, const struct attaching *a, const char *pid)
+{
+    char commands[PATH_MAX];
+    int status = 0;
+    if (!installed_path("share/poet/gdb/poet-attach.py", R_OK, commands, sizeof commands))
+        return command_fail(command, "share/poet/gdb/poet-attach.py: not installed");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("POET_ATTACH", a->file, 1);
+        execlp(a->gdb, a->gdb, "-q", "-iex", "set debuginfod enabled off", "-p", pid, "-x",
+               commands, a->stay ? (char *)NULL : "-batch", (char *)NULL);
+        command_fail(command, "%s: %s%s", a->gdb, strerror(errno),
+                     errno == ENOENT ? " (Debian: gdb)" : "");
+        _exit(126);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct attaching *a = state->input;
+    switch (key) {
+    case 's':
+        a->source = value;
+        return 0;
+    case 'i':
+        a->stay = true;
+        return 0;
+    case 'g':
+        a->gdb = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct attaching a = {.gdb = "gdb"};
+    struct subject subject;
+    int first, status = command_read(command, argc, argv, &a, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    char *end = NULL;
+    long pid = argc - first == 1 ? strtol(argv[first], &end, 10) : 0;
+    if (pid <= 0 || pid > INT_MAX || *end)
+        return command_usage(command, "one PID is needed");
+    if (!find_source(command, &a, (int)pid) ||
+        !subject_open(command, &subject, a.source, SOURCE_ALL_LINES, LABELS_NAME))
+        return EXIT_FAILED;
+    if (!has_process(&subject.source.book, (int)pid))
+        status = command_fail(command, "process %ld is not in the run of %s", pid, a.source);
+    else
+        status = tell(command, &a, &subject, (int)pid) ? attach(command, &a, argv[first])
+                                                       : EXIT_FAILED;
+    unlink(a.file);
+    subject_close(&subject);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"interactive", 'i', NULL, 0, "stay in gdb", 0},
+    {"source", 's', "SOURCE", 0, "where its run is, in place of the server that it has", 0},
+    {"gdb", 'g', "PROGRAM", 0, "in place of gdb", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "PID",
+    .doc = "Say who waits for what in a traced program that runs, as poet blocked does, and print the "
+           "stack of each of its threads beside its event.  gdb holds the program meanwhile; it goes on "
+           "then.",
+    .children = options_children};
+
+const struct command command_attach = {
+    .name = "attach",
+    .summary = "say who waits in a program that runs, with the stacks of its threads",
+    .run = run,
+    .argp = &argp};

@@ -1,0 +1,32 @@
+/* A run that is to be repeated: its script, and what is run. */
+#ifndef CLIENTS_POET_REPLAY_H
+#define CLIENTS_POET_REPLAY_H
+
+#include "clients/plan/plan.h"
+#include "clients/poet/command.h"
+#include "clients/poet/flip.h"
+#include "clients/poet/steering.h"
+#include "clients/poet/subject.h"
+
+#include <limits.h>
+
+struct replaying {
+    const char *output;
+    bool strict, quiet;
+    bool libraries; /* calls of them were recorded, too */
+    bool told; /* that all was repeated */
+    unsigned after; /* looks since then */
+    struct plan *plan;
+    struct subject subject;
+    struct script_head *script; /* as the program has it */
+    char file[400]; /* of it */
+    struct flip flip;
+    struct steer_head *led; /* as the program has it; NULL: nothing is flipped */
+    char steer_file[400];
+    char again[PATH_MAX]; /* the new trace, where none is named */
+};
+
+/* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why there is none. */
+bool replay_script(const struct command *command, struct replaying *r);
+
+#endif

@@ -1,0 +1,31 @@
+/* Stops: threads of a repeated run that are held before an event, for a debugger (wire/script.h).
+ *
+ * The debugger writes into the script before which event each thread is to be held and whom it waits for, and sets a breakpoint
+ * at poet_stop_reached(), which is called once all of them are there.  So it stops once, however far that is. */
+#ifndef CLIENTS_TRACE_REPLAY_STOP_H
+#define CLIENTS_TRACE_REPLAY_STOP_H
+
+#include "clients/trace/replay/turn.h"
+
+#pragma GCC visibility push(hidden)
+
+static inline bool stop_debugged(void)
+{
+    return atomic_load_explicit(&script->debugged, memory_order_relaxed) != 0;
+}
+
+/* This process has the script.  The first one is the debugger's. */
+void stop_begin(void);
+/* The calling thread plays that part. */
+void stop_meet(struct script_line *me);
+/* It is about to make its events `first` to `last`: held here while it is not to make one of them.  (Before it waits for its
+ * turn: nothing of what it waits for can need it then.)
+ * amid: the record that they are of has some before, which are done when it is. */
+void stop_come(struct script_line *me, uint64_t first, uint64_t last, bool amid);
+/* Somebody has done some. */
+void stop_done(void);
+/* The debugger is told, if it wants to be. */
+void stop_tell(void);
+
+#pragma GCC visibility pop
+#endif

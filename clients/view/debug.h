@@ -1,0 +1,12 @@
+/* The debugger at an event: `poet debug` in a terminal, and the breakpoints that are kept for it (clients/source/breaks.h). */
+#ifndef CLIENTS_VIEW_DEBUG_H
+#define CLIENTS_VIEW_DEBUG_H
+
+struct view;
+
+/* Of the selected event; what goes wrong the status line says. */
+void debug_here(struct view *view);
+void debug_break(struct view *view);       /* before it, or no more */
+void debug_break_place(struct view *view); /* each time its thread comes to its place, or no more */
+
+#endif

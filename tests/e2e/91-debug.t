@@ -1,0 +1,71 @@
+#!/bin/bash
+# poet debug: gdb stops before the events that it is told, in the thread that makes them, with their locals.
+# POET_STOPS: how many events of how many traces ("20 10": 200 in all).
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+here=$root/tests/e2e
+command -v gdb >/dev/null || { skip "there is no gdb"; done_testing; exit; }
+poetcc -trace -g -O1 "$here/stops.c" -o stops
+record() { # record FILE PROGRAM...
+    rm -f "$1"
+    POET_OUTPUT=$1 timeout 60 "${@:2}"
+    until_true finished "$1"
+}
+set -- ${POET_STOPS:-10 3}
+for i in $(seq "$2"); do
+    record stops.poet ./stops
+    timeout 500 python3 "$here/stops.py" stops.poet "$1" "$i" >said 2>&1
+    is "trace $i: thread, place and locals are those of the event, $1 times" "$(cat said)" "$1 of $1"
+done
+
+# ---- along the order, into it, to a cut, to breakpoints ----
+debug() { # debug EVENT COMMAND...
+    local words=() event=$1
+    for word in "${@:2}"; do words+=(-x "$word"); done
+    timeout 120 poet debug stops.poet "$event" -o again.poet --batch "${words[@]}" </dev/null >said 2>&1
+}
+dump() { poet dump --json stops.poet; }
+debug 1:2 "poet next" "poet next" "poet step" "poet where"
+is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to do .* of [0-9]* events are done$' said)" 4
+is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
+is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
+
+debug 1:2 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
+like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to do .*stops\.c:26\)'
+like "has the seventh turn" "$(cat said)" '^turn = 6$'
+like "the picture is there" "$(cat said)" 'T:work'
+
+cut=$(dump | python3 -c '
+import json, sys
+events = [json.loads(l) for l in sys.stdin]
+of = [e for e in events if e.get("type") == "petition" and e["thread"] == 3]
+print(of[len(of) // 2]["event"])')
+debug 1:2 "poet to $cut" "info locals" "poet continue"
+like "to a cut" "$(cat said)" "is about to do petition .*\($cut, stops\.c:46\)"
+like "and to the end, where all is done" "$(cat said)" 'the program has ended: ([0-9]+) of \1 events are done'
+is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+debug 1:2 "poet until 99:1" "poet until x" "poet break nowhere.c:1"
+is "what is not there is said" "$(grep -cE 'no event 99:1|written LINE:NUMBER|nothing in this run was called there' said)" 3
+is "an event that is none, of a trace" "$(poet debug stops.poet 99:1 2>/dev/null; echo $?)" 1
+is "no trace is wrong usage" "$(poet debug 2>/dev/null; echo $?)" 2
+is "a gdb that is not there is said" "$(poet debug --gdb=./nix stops.poet 1:2 2>&1 | grep -c 'nix: No such file')" 1
+
+# ---- the viewer's breakpoints, and a program that was not compiled for it ----
+echo "stops.c:50 arrival 3" >stops.poet-breaks
+debug 1:2 "poet breaks" "poet continue" "info locals"
+like "those that the viewer keeps are set" "$(cat said)" '^1: stops\.c:50 arrival 3 '
+like "and reached" "$(cat said)" '^turn = 2$'
+rm stops.poet-breaks
+gcc -g -O1 "$here/stops.c" -o plain -pthread
+rm -f stops.poet
+poet record -q -o stops.poet -- ./plain 2>/dev/null || poet record -o stops.poet -- ./plain
+until_true finished stops.poet
+timeout 200 python3 "$here/stops.py" stops.poet 5 7 >said 2>&1
+is "so it is with a program that poet record recorded" "$(cat said)" "5 of 5"
+
+# ---- a long one ----
+poetcc -trace -g -O1 "$here/stops.c" -o stops
+record stops.poet ./stops "${POET_STOPS_TURNS:-2000}"
+timeout 500 python3 "$here/stops.py" stops.poet 5 1 >said 2>&1
+is "far away, too" "$(cat said)" "5 of 5"
+done_testing
