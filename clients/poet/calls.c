@@ -206,21 +206,6 @@ static int translate(struct wanted *w, struct subject *subject)
     return status;
 }
 
-static int run_dialect(struct wanted *w, int argc, char **argv, int first)
-{
-    const struct command *command = w->tables.command;
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
-    if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    if (!subject_open(command, &subject, source, tables_lines(&w->tables),
-                      labels_wanted(LABELS_NAME)))
-        return EXIT_FAILED;
-    int status = translate(w, &subject);
-    subject_close(&subject);
-    return status;
-}
-
 /* ---- of when calls began and ended ---- */
 
 /* Names are known here, places by the server: it is asked for its functions first.  An exit status. */
@@ -279,7 +264,8 @@ static int show_entered(struct wanted *w, struct subject *subject)
     return status;
 }
 
-static int run_entered(struct wanted *w, int argc, char **argv, int first)
+static int run_on(struct wanted *w, int argc, char **argv, int first,
+                  int (*does)(struct wanted *w, struct subject *subject))
 {
     struct subject subject;
     const char *source = subject_named(argc, argv, &first);
@@ -288,7 +274,7 @@ static int run_entered(struct wanted *w, int argc, char **argv, int first)
     if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
                       labels_wanted(LABELS_NAME)))
         return EXIT_FAILED;
-    int status = show_entered(w, &subject);
+    int status = does(w, &subject);
     subject_close(&subject);
     return status;
 }
@@ -340,9 +326,9 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (w.dialect)
-        return run_dialect(&w, argc, argv, first);
+        return run_on(&w, argc, argv, first, translate);
     if (strcmp(w.what, "calls") != 0)
-        return run_entered(&w, argc, argv, first);
+        return run_on(&w, argc, argv, first, show_entered);
     bool grouped = grouped_is(w.tables.by);
     if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
         return status;

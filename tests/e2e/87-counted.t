@@ -86,6 +86,29 @@ is_sound throttled.poet
 run lengthy.poet env POET_METERS=calls=counts,throttle ./calls 300
 is 'where nothing is timed nothing is short' "$(table lengthy.poet | tr ' ' '\n' | cut -d: -f4 | sort -u)" 0
 like 'the word alone is of calls' "$(run word.poet env POET_METERS=throttle ./calls; table word.poet | tr ' ' '\n' | head -1)" 'timed'
+# ---- lists in a meter file ----
+cat >good.conf <<'C'
+exact = { calls = "cpu"; };
+functions = { ignore = ["mid"]; count = "t?ny"; };
+meters = ( { name = "entries"; count = ["entered"]; } );
+C
+like 'a meter file may have lists' "$(poet check ./good.conf)" 'good$'
+poet record -m good.conf -o file.poet ./calls 2>/dev/null
+is 'poet record goes by them' "$(table file.poet)" '-:leaf:1:0:timed -:main:1:0:timed -:tiny:1:1:-'
+like 'poet meters reads the same file' "$(poet meters -m good.conf file.poet 2>&1; echo "=$?")" '=0'
+# broken LIST COMPLAINT
+broken() {
+    printf 'exact = { calls = "cpu"; };\nfunctions = {\n  %s;\n};\n' "$1" >broken.conf
+    is "$1" "$(poet record -m ./broken.conf ./calls 2>&1; echo "=$?")" "./broken.conf:3: $2
+=2"
+}
+broken 'count = ["src/x.c"]' 'src/x.c: a file, and those are chosen when compiling (poetcc -only, -ignore)'
+broken 'only = "a,b"' 'a,b: is more than one name'
+broken 'ignored = ["a"]' 'unknown key "ignored": did you mean "ignore"?'
+printf 'exact = { throttle = true; };\n' >broken.conf
+is 'a throttle is of calls' "$(poet check ./broken.conf 2>&1)" \
+    './broken.conf:1: "throttle" is of calls that are timed: calls = "real", "cpu" or "every"'
+
 # ---- in groups ----
 sed -n '2,5p' calls.c >a.c
 { echo 'void tiny(int);'; sed -n '1p;3p;6,$p' calls.c; } >b.c
