@@ -4,6 +4,7 @@
 #include "config/meters.h"
 #include "config/values.h"
 #include "memory/memory.h"
+#include "wire/names.h"
 #include "wire/region.h"
 
 #include <stdlib.h>
@@ -112,6 +113,77 @@ static void take_exact(struct reader *reader, const config_setting_t *root, stru
               "\"throttle\" is of calls that are timed: calls = \"real\", \"cpu\" or \"every\"");
 }
 
+static const struct {
+    const char *key, *variable;
+} lists[MEASURE_LISTS] = {[MEASURE_IGNORE] = {"ignore", "POET_CALLS_IGNORE"},
+                          [MEASURE_ONLY] = {"only", "POET_CALLS_ONLY"},
+                          [MEASURE_COUNT] = {"count", "POET_CALLS_COUNT"}};
+
+const char *measure_variable(unsigned list) { return lists[list].variable; }
+
+char *measure_wrong(const char *names)
+{
+    for (struct names n = names_of(names); names_next(&n, true);)
+        if (n.wrong)
+            return memory_printed("%.*s: %s", (int)(n.size < 100 ? n.size : 100), n.word, n.wrong);
+    return NULL;
+}
+
+void measure_free(struct measure *m)
+{
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        free(m->lists[i]);
+        m->lists[i] = NULL;
+    }
+}
+
+static char *joined(const struct target_names *names)
+{
+    char *all = NULL;
+    for (size_t i = 0; i < names->count; i++) {
+        char *more = memory_printed("%s%s%s", all ? all : "", all ? "," : "", names->items[i]);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
+/* One name each. */
+static void check_functions(struct reader *reader, const config_setting_t *s,
+                            const struct target_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
+        char *wrong = strpbrk(names->items[i], ",#\n")
+                          ? memory_printed("%s: is more than one name", names->items[i])
+                          : measure_wrong(names->items[i]);
+        if (wrong)
+            WRONG(e ? e : s, "%s", wrong);
+        free(wrong);
+    }
+}
+
+static void take_functions(struct reader *reader, const config_setting_t *root, struct measure *m)
+{
+    static const char *const keys[] = {"ignore", "only", "count", NULL};
+    const config_setting_t *group = config_setting_get_member(root, "functions");
+    if (!group)
+        return;
+    if (!config_setting_is_group(group)) {
+        WRONG(group, "\"functions\" must be a group: { ignore = [\"f\"]; }");
+        return;
+    }
+    check_keys(reader, group, keys);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        const config_setting_t *list = config_setting_get_member(group, lists[i].key);
+        struct target_names names = {0};
+        if (list && get_name_or_names(reader, group, lists[i].key, &names))
+            check_functions(reader, list, &names);
+        m->lists[i] = joined(&names);
+        names_free(&names);
+    }
+}
+
 static void take_statistical(struct reader *reader, const config_setting_t *root, struct measure *m)
 {
     static const char *const keys[] = {"rate", NULL};
@@ -134,7 +206,7 @@ static void take_statistical(struct reader *reader, const config_setting_t *root
 
 bool measure_read(const char *text, const char *file, FILE *complaints, struct measure *m)
 {
-    static const char *const keys[] = {"exact", "statistical", "meters", NULL};
+    static const char *const keys[] = {"exact", "statistical", "functions", "meters", NULL};
     struct reader reader = {.file = file, .complaints = complaints};
     struct target_meter *meters = NULL;
     size_t count = 0;
@@ -150,12 +222,15 @@ bool measure_read(const char *text, const char *file, FILE *complaints, struct m
         check_keys(&reader, root, keys);
         take_exact(&reader, root, m);
         take_statistical(&reader, root, m);
+        take_functions(&reader, root, m);
         meters_take(&reader, root, &meters, &count);
         if (!reader.mistakes && !config_setting_length(root))
             complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
     }
     meters_free(meters, count);
     config_destroy(&config);
+    if (reader.mistakes)
+        measure_free(m);
     return !reader.mistakes;
 }
 
@@ -168,7 +243,7 @@ bool measure_is(const char *text)
                               config_lookup(&config, "include"));
     bool measures =
         good && (config_lookup(&config, "exact") || config_lookup(&config, "statistical") ||
-                 config_lookup(&config, "meters"));
+                 config_lookup(&config, "functions") || config_lookup(&config, "meters"));
     config_destroy(&config);
     return measures && !described;
 }
@@ -213,6 +288,27 @@ char *measure_list(const struct measure *m)
     return text;
 }
 
+/* Of an array, or as libconfig has them, in quotes: a backslash and a quote with one before it. */
+static void write_functions(FILE *f, const struct measure *m)
+{
+    bool any = false;
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        const char *comma = "";
+        if (!m->lists[i] || !*m->lists[i])
+            continue;
+        fprintf(f, "%s    %s = [", any ? "" : "functions = {\n", lists[i].key);
+        for (struct names n = names_of(m->lists[i]); names_next(&n, true); comma = ", ") {
+            fprintf(f, "%s\"", comma);
+            for (size_t k = 0; k < n.size; k++)
+                fprintf(f, "%s%c", strchr("\\\"", n.word[k]) ? "\\" : "", n.word[k]);
+            fputc('"', f);
+        }
+        fputs("];\n", f);
+        any = true;
+    }
+    fputs(any ? "};\n" : "", f);
+}
+
 char *measure_text(const struct measure *m)
 {
     char *text = NULL;
@@ -226,6 +322,7 @@ char *measure_text(const struct measure *m)
     fprintf(f, "    waits = %s;\n};\n", m->waits ? "true" : "false");
     if (m->rate)
         fprintf(f, "statistical = { rate = %u; };\n", m->rate);
+    write_functions(f, m);
     fclose(f);
     return text;
 }

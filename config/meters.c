@@ -126,7 +126,8 @@ void meters_take(struct reader *reader, const config_setting_t *root, struct tar
 bool meters_read(const char *text, const char *file, FILE *complaints, struct target_meter **meters,
                  size_t *count)
 {
-    static const char *const keys[] = {"meters", "exact", "statistical", NULL}; /* measure.h */
+    static const char *const keys[] = {"meters", "exact", "statistical", "functions",
+                                       NULL}; /* measure.h */
     struct reader reader = {.file = file, .complaints = complaints};
     config_t config;
     config_init(&config);

@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static const char *line_of(struct subject *subject, const struct table_cell *cel
                *colon = strrchr(place, ':');
     *line = '\0';
     if (colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] && strlen(colon) < 16)
-        strcpy(line, colon + 1);
+        snprintf(line, 16, "%s", colon + 1);
     return line;
 }
 

@@ -9,6 +9,7 @@
 #include "clients/poet/suggest.h"
 #include "clients/poet/tables.h"
 #include "clients/poet/threaded.h"
+#include "clients/source/grouped.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ enum {
     OPTION_WITH,
     OPTION_BLOCKS,
     OPTION_THREADS,
-    OPTION_SUGGEST
+    OPTION_SUGGEST,
+    OPTION_FILES
 };
 
 /* A format of other tools. */
@@ -78,6 +80,10 @@ static const struct argp_option options[] = {
      1},
     {"threads", OPTION_THREADS, "COLUMN", OPTION_ARG_OPTIONAL,
      "each function over all threads: a column for each, of self or another one (calls, total, cpu)",
+     1},
+    {"files", OPTION_FILES, NULL, 0,
+     "each source file: what all of its functions took themselves (--by file; --by category: by what a "
+     "description says of their names); --tree: with the functions of each",
      1},
     {"suggest", OPTION_SUGGEST, NULL, 0,
      "the functions that are better not measured, as a list for poetcc -profile -ignore=@FILE (with -o "
@@ -143,6 +149,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_RAW:
         w->tables.raw = true;
         return 0;
+    case OPTION_FILES:
+        w->tables.by = "file";
+        return 0;
     case OPTION_SUGGEST:
         w->dialect = &suggested;
         return 0;
@@ -194,21 +203,6 @@ static int translate(struct wanted *w, struct subject *subject)
     else if (status == EXIT_DONE)
         w->dialect->write(stdout, &names, &t);
     shown_table_free(&t);
-    return status;
-}
-
-static int run_dialect(struct wanted *w, int argc, char **argv, int first)
-{
-    const struct command *command = w->tables.command;
-    struct subject subject;
-    const char *source = subject_named(argc, argv, &first);
-    if (argc != first)
-        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    if (!subject_open(command, &subject, source, tables_lines(&w->tables),
-                      labels_wanted(LABELS_NAME)))
-        return EXIT_FAILED;
-    int status = translate(w, &subject);
-    subject_close(&subject);
     return status;
 }
 
@@ -270,7 +264,8 @@ static int show_entered(struct wanted *w, struct subject *subject)
     return status;
 }
 
-static int run_entered(struct wanted *w, int argc, char **argv, int first)
+static int run_on(struct wanted *w, int argc, char **argv, int first,
+                  int (*does)(struct wanted *w, struct subject *subject))
 {
     struct subject subject;
     const char *source = subject_named(argc, argv, &first);
@@ -279,7 +274,7 @@ static int run_entered(struct wanted *w, int argc, char **argv, int first)
     if (!subject_open(w->tables.command, &subject, source, tables_lines(&w->tables),
                       labels_wanted(LABELS_NAME)))
         return EXIT_FAILED;
-    int status = show_entered(w, &subject);
+    int status = does(w, &subject);
     subject_close(&subject);
     return status;
 }
@@ -291,6 +286,39 @@ static int make_threaded(const struct tables *tables, struct subject *subject,
     return threaded_make(tables, w->over, subject, t);
 }
 
+static int make_grouped(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct grouped how = {o->by, o->tree, o->sort, o->backwards, o->top};
+    struct shown_table calls = {0};
+    struct tables flat = *o;
+    flat.by = NULL;
+    if (o->sort && strcmp(o->sort, "functions") == 0)
+        flat.sort = NULL;
+    flat.tree = false;
+    flat.top = 0;
+    int status = tables_ask(&flat, &(struct tables_section){.what = "calls"}, subject, &calls);
+    if (status == EXIT_DONE && !grouped_make(t, &how, &names, &calls))
+        status = t->column_count
+                     ? command_usage(o->command,
+                                     "--sort %s: what of groups can be added up has a "
+                                     "column: calls, self, net, cpu, functions",
+                                     o->sort)
+                     : command_fail(o->command, "the server answered with another table");
+    shown_table_free(&calls);
+    return status;
+}
+
+static int judge_grouped(const struct wanted *w)
+{
+    const struct tables *o = &w->tables;
+    if (w->over || w->options[0].key)
+        return command_usage(o->command, "--by %s: it is a table of its own", o->by);
+    return o->against
+               ? command_usage(o->command, "--against: of functions, not of files or categories")
+               : EXIT_DONE;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .what = "calls"};
@@ -298,11 +326,17 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (w.dialect)
-        return run_dialect(&w, argc, argv, first);
+        return run_on(&w, argc, argv, first, translate);
     if (strcmp(w.what, "calls") != 0)
-        return run_entered(&w, argc, argv, first);
-    struct tables_section section = {
-        .what = "calls", .options = w.options, .make = w.over ? make_threaded : NULL};
+        return run_on(&w, argc, argv, first, show_entered);
+    bool grouped = grouped_is(w.tables.by);
+    if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
+        return status;
+    struct tables_section section = {.what = "calls",
+                                     .options = w.options,
+                                     .make = grouped  ? make_grouped
+                                             : w.over ? make_threaded
+                                                      : NULL};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -317,7 +351,7 @@ static const struct argp argp = {
         "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
         "all took themselves and what is unaccounted, outside of all functions, add up to the "
         "lives of the threads.  A row stands for a function (--by function), a path of calls "
-        "(--by path, --tree), or a thread and its functions (--by thread).  With --tree -o FILE.pdf "
+        "(--by path, --tree), a thread and its functions (--by thread), a source file or a category (--by file, category).  With --tree -o FILE.pdf "
         "the tree is drawn as boxes, each as wide as what it took.  Of a part of the run (--from, "
         "--to) it says what was added between two times at which sums were kept.",
     .children = tables_children};

@@ -49,6 +49,7 @@ static int check_measure(const char *text, const char *file)
     if (!measure_read(text, file, stderr, &measure))
         return EXIT_USAGE;
     char *list = measure_list(&measure);
+    measure_free(&measure);
     if (json)
         good_json(file, "rate", measure.rate);
     else

@@ -50,6 +50,10 @@ bool measured_read(const struct command *command, const char *words, const char 
         return false;
     }
     *list = measure_list(&measure);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++)
+        if (measure.lists[i])
+            setenv(measure_variable(i), measure.lists[i], 1);
+    measure_free(&measure);
     *memory = (measure.wanted & WANTED_MEMORY) != 0;
     return true;
 }

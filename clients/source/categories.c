@@ -15,7 +15,7 @@ bool categories_wanted(const struct book *book)
     return false;
 }
 
-static uint8_t category_of(const struct table_names *names, const struct table_cell *cell)
+uint8_t categories_of(const struct table_names *names, const struct table_cell *cell)
 {
     struct table_place place = cell->place;
     const char *text =
@@ -38,7 +38,7 @@ char *categories_named(const struct table_names *names, const struct shown_table
     for (uint32_t i = 0; f && i < calls->row_count && written < LIMIT_OPTION_BYTES - 64; i++) {
         const struct table_cell *cell = &table_cells(calls, i)[scope];
         bool named = cell->is == CELL_PLACE || cell->is == CELL_NAME;
-        uint8_t category = named ? category_of(names, cell) : CATEGORY_NONE;
+        uint8_t category = named ? categories_of(names, cell) : CATEGORY_NONE;
         if (category)
             written += (size_t)fprintf(f, "%s%u:%llu=%s", written ? "," : "", cell->place.process,
                                        (unsigned long long)cell->place.address,

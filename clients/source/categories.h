@@ -7,6 +7,8 @@
 
 /* Does any description of the run say so of any? */
 bool categories_wanted(const struct book *book);
+/* Of a cell that is a place or a name: an enum target_category; none: nothing is said of it. */
+uint8_t categories_of(const struct table_names *names, const struct table_cell *cell);
 /* For the option "category" of a table; calls: the table of that name, by function.  New memory; NULL: none is of any. */
 char *categories_named(const struct table_names *names, const struct shown_table *calls);
 

@@ -1,5 +1,6 @@
 #include "clients/view/form.h"
 
+#include "memory/memory.h"
 #include "wire/region.h"
 
 #define COUNTS WANTED_COUNTS
@@ -25,12 +26,15 @@ static const struct {
                 {"_Memory", "What is taken from the heap and never given back", WANTED_MEMORY},
                 {"_Waits", "Who waited for whom: the order tells it, it costs nothing", 0},
                 {"Meters of the program's ow_n", "What it counts itself (poet.h)", WANTED_METERS},
-                {"Use of the s_ystem", "What it and its threads say at their end", WANTED_USAGE}};
+                {"Use of the s_ystem", "What it and its threads say at their end", WANTED_USAGE},
+                {"_Throttle",
+                 "Functions that are called very often, and shortly, are counted only from then on",
+                 WANTED_THROTTLE}};
 #define SWITCHES G_N_ELEMENTS(switches)
 
 struct form {
     GtkWidget *box, *sampled, *rate;
-    GtkWidget *level[LEVELS], *on[SWITCHES];
+    GtkWidget *level[LEVELS], *on[SWITCHES], *list[MEASURE_LISTS];
 };
 
 void form_row(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widget)
@@ -112,6 +116,37 @@ static GtkWidget *exact(struct form *f, const struct measure *first)
     return frame_new("Exact", box);
 }
 
+/* ---- functions ---- */
+
+static GtkWidget *functions(struct form *f, const struct measure *first)
+{
+    static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
+                                                      [MEASURE_ONLY] = "_Just these:",
+                                                      [MEASURE_COUNT] = "Counted, not time_d:"};
+    GtkWidget *grid = gtk_grid_new();
+    g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        f->list[i] = gtk_entry_new();
+        gtk_editable_set_text(GTK_EDITABLE(f->list[i]), first->lists[i] ? first->lists[i] : "");
+        gtk_widget_set_tooltip_text(f->list[i],
+                                    "Names of functions, divided by commas; * stands for "
+                                    "any letters, ? for one");
+        form_row(grid, (int)i, titles[i], f->list[i]);
+    }
+    return frame_new("Calls of functions", grid);
+}
+
+char *form_wrong(const struct form *f)
+{
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        char *wrong =
+            f->list[i] ? measure_wrong(gtk_editable_get_text(GTK_EDITABLE(f->list[i]))) : NULL;
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}
+
 struct form *form_new(const struct measure *first, bool rate)
 {
     struct form *f = g_new0(struct form, 1);
@@ -119,6 +154,8 @@ struct form *form_new(const struct measure *first, bool rate)
     if (rate)
         gtk_box_append(GTK_BOX(f->box), statistical(f, first));
     gtk_box_append(GTK_BOX(f->box), exact(f, first));
+    if (rate)
+        gtk_box_append(GTK_BOX(f->box), functions(f, first));
     g_object_set_data_full(G_OBJECT(f->box), "form", f, g_free);
     return f;
 }
@@ -138,5 +175,9 @@ struct measure form_measure(const struct form *f)
     }
     if (f->sampled && gtk_check_button_get_active(GTK_CHECK_BUTTON(f->sampled)))
         m.rate = (uint32_t)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(f->rate));
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        const char *list = f->list[i] ? gtk_editable_get_text(GTK_EDITABLE(f->list[i])) : "";
+        m.lists[i] = *list ? memory_copied(list) : NULL;
+    }
     return m;
 }

@@ -50,8 +50,15 @@ static void on_start(GtkWidget *widget, gpointer data)
     keep(&last.program, text_of(r->program));
     keep(&last.arguments, text_of(r->arguments));
     keep(&last.directory, text_of(r->directory));
+    char *wrong = form_wrong(r->form);
+    if (wrong) {
+        say_wrong(r, g_strdup(wrong));
+        free(wrong);
+        return;
+    }
+    measure_free(&last.measure);
     last.measure = form_measure(r->form);
-    char *wrong = starting_begin(
+    wrong = starting_begin(
         r->view, &(struct starting){last.program, last.arguments, last.directory, last.measure});
     if (wrong)
         say_wrong(r, wrong);
@@ -69,12 +76,16 @@ static void on_file(GtkNativeDialog *dialog, int response, gpointer data)
                       : NULL;
     char *path = file ? g_file_get_path(file) : NULL;
     struct measure measure = form_measure(r->form);
-    char *text = measure_text(&measure);
+    char *text = measure_text(&measure), *wrong = form_wrong(r->form);
     GError *error = NULL;
-    if (path && !g_file_set_contents(path, text, -1, &error)) {
+    if (wrong) {
+        say_wrong(r, g_strdup(wrong));
+    } else if (path && !g_file_set_contents(path, text, -1, &error)) {
         say_wrong(r, g_strdup(error->message));
         g_error_free(error);
     }
+    measure_free(&measure);
+    free(wrong);
     free(text);
     g_free(path);
     g_clear_object(&file);
@@ -206,7 +217,8 @@ void running_show(struct view *view)
 /* ---- of a program that runs ---- */
 
 #define CHANGEABLE                                                                                 \
-    (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_METERS)
+    (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_METERS |     \
+     WANTED_THROTTLE)
 
 static void on_told(void *user, const struct answer *answer)
 {
@@ -232,7 +244,8 @@ static void on_apply(GtkWidget *widget, gpointer data)
         say_wrong(r, g_strdup("There is no connection to a server."));
         return;
     }
-    last.measure = measure;
+    last.measure.wanted = measure.wanted; /* the rest was chosen at the start */
+    last.measure.waits = measure.waits;
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 

@@ -19,6 +19,7 @@ struct start {
     struct view *view;
     char **arguments; /* of poet record, or the program's own */
     char *directory, *name, *measured;
+    char *lists[MEASURE_LISTS]; /* of functions; NULL: none */
     unsigned tries;
 };
 
@@ -28,6 +29,8 @@ static void free_start(struct start *s)
     g_free(s->directory);
     g_free(s->name);
     g_free(s->measured);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++)
+        g_free(s->lists[i]);
     g_free(s);
 }
 
@@ -67,6 +70,9 @@ static void start(struct start *s)
     GSubprocessLauncher *launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_NONE);
     g_subprocess_launcher_set_cwd(launcher, s->directory);
     g_subprocess_launcher_setenv(launcher, "POET_METERS", s->measured, TRUE);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++)
+        if (s->lists[i])
+            g_subprocess_launcher_setenv(launcher, measure_variable(i), s->lists[i], TRUE);
     g_subprocess_launcher_unsetenv(launcher, "POET_RUN");
     GSubprocess *process =
         g_subprocess_launcher_spawnv(launcher, (const char *const *)s->arguments, &error);
@@ -144,6 +150,8 @@ static char *begin(struct view *view, const struct starting *what, const char *p
                         .directory = g_strdup(what->directory),
                         .name = g_path_get_basename(path),
                         .measured = g_strdup(list)};
+    for (unsigned i = 0; i < MEASURE_LISTS; i++)
+        s->lists[i] = g_strdup(what->measure.lists[i]);
     free(list);
     link_open(&view->link, NULL);
     g_timeout_add(TRY_MS, try_to_start, s);

@@ -55,6 +55,11 @@ static bool read_measure(const char *path, struct measure *measure)
     bool good = text && complaints && measure_read(text, path, complaints, measure);
     if (complaints)
         fclose(complaints);
+    for (unsigned i = 0; good && i < MEASURE_LISTS; i++)
+        if (measure->lists[i])
+            log_line("%s: lists of functions are read by poet record -m and the viewer: start the "
+                     "program with %s",
+                     path, measure_variable(i));
     for (char *line = said; line && *line; line += strcspn(line, "\n") + 1) {
         log_line("%.*s", (int)strcspn(line, "\n"), line);
         if (!line[strcspn(line, "\n")])
@@ -75,6 +80,7 @@ static void take_file(struct peer *peer, const char *path)
     wants_add(&peer->run->wants, &request);
     if (good && measure.rate)
         watching_rate(peer, measure.rate);
+    measure_free(&measure);
 }
 
 bool wishes_take(struct peer *peer, const uint8_t *body, size_t size)

@@ -86,4 +86,50 @@ is_sound throttled.poet
 run lengthy.poet env POET_METERS=calls=counts,throttle ./calls 300
 is 'where nothing is timed nothing is short' "$(table lengthy.poet | tr ' ' '\n' | cut -d: -f4 | sort -u)" 0
 like 'the word alone is of calls' "$(run word.poet env POET_METERS=throttle ./calls; table word.poet | tr ' ' '\n' | head -1)" 'timed'
+# ---- lists in a meter file ----
+cat >good.conf <<'C'
+exact = { calls = "cpu"; };
+functions = { ignore = ["mid"]; count = "t?ny"; };
+meters = ( { name = "entries"; count = ["entered"]; } );
+C
+like 'a meter file may have lists' "$(poet check ./good.conf)" 'good$'
+poet record -m good.conf -o file.poet ./calls 2>/dev/null
+is 'poet record goes by them' "$(table file.poet)" '-:leaf:1:0:timed -:main:1:0:timed -:tiny:1:1:-'
+like 'poet meters reads the same file' "$(poet meters -m good.conf file.poet 2>&1; echo "=$?")" '=0'
+# broken LIST COMPLAINT
+broken() {
+    printf 'exact = { calls = "cpu"; };\nfunctions = {\n  %s;\n};\n' "$1" >broken.conf
+    is "$1" "$(poet record -m ./broken.conf ./calls 2>&1; echo "=$?")" "./broken.conf:3: $2
+=2"
+}
+broken 'count = ["src/x.c"]' 'src/x.c: a file, and those are chosen when compiling (poetcc -only, -ignore)'
+broken 'only = "a,b"' 'a,b: is more than one name'
+broken 'ignored = ["a"]' 'unknown key "ignored": did you mean "ignore"?'
+printf 'exact = { throttle = true; };\n' >broken.conf
+is 'a throttle is of calls' "$(poet check ./broken.conf 2>&1)" \
+    './broken.conf:1: "throttle" is of calls that are timed: calls = "real", "cpu" or "every"'
+
+# ---- in groups ----
+sed -n '2,5p' calls.c >a.c
+{ echo 'void tiny(int);'; sed -n '1p;3p;6,$p' calls.c; } >b.c
+poetcc -profile -g -O1 a.c b.c -o two
+mkdir -p home/poet
+cat >home/poet/pthread.conf <<'C'
+include = "pthread";
+scopes = ( { match = "t?ny"; category = "system"; }, { match = "mid"; category = "send"; } );
+C
+run two.poet env POET_CALLS_COUNT=tiny ./two
+# sums COLUMN: the groups by it, and whether their times are all of them
+sums() { perl -MJSON::PP -e 'my ($s, @rows) = 0; while (<STDIN>) { my $o = decode_json($_);
+    if (my $r = $o->{row}) { my $key = $r->{$ARGV[0]}; $key =~ s/.*\/| .*//g; $s += $r->{self_ns} // 0;
+        push @rows, "$key:$r->{functions}:$r->{calls}:$r->{mark}"; }
+    print join(" ", sort(@rows), $s == $o->{total}{self_ns} ? "whole" : "not whole"), "\n" if $o->{total} }' "$1"; }
+is 'by file' "$(poet calls two.poet --by file --json | sums file)" 'a.c:2:15002:some counted only b.c:2:11: whole'
+is '--files is the same' "$(poet calls two.poet --files)" "$(poet calls two.poet --by file)"
+is 'with the functions of each' "$(poet calls two.poet --files --tree --sort calls | awk 'NR > 2 && /^ *[a-z\/].*\.c/ { sub(/.*\//, "", $1); print $1 }' | xargs)" \
+    'a.c tiny leaf b.c mid main'
+is 'by category, as a description says of names' "$(XDG_CONFIG_HOME=$PWD/home poet calls two.poet --by category --json | sums category)" \
+    '(none:2:5002: send:1:10: system:1:10001:some counted only whole'
+is 'where none says so' "$(poet calls two.poet --by category --json | sums category)" '(none:4:15013:some counted only whole'
+like 'what cannot be added up is no column' "$(poet calls two.poet --files --sort total 2>&1)" 'sort total: what of groups can be added up'
 done_testing

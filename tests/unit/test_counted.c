@@ -1,6 +1,8 @@
 /* Meters of a program's own, from the cells of a region to what a run knows; and words that choose what is measured. */
 #define _GNU_SOURCE
 #include "config/measure.h"
+#include "memory/memory.h"
+#include "wire/region.h"
 #include "server/intake/counted.h"
 #include "server/intake/metering.h"
 #include "tests/unit/unit.h"
@@ -178,6 +180,17 @@ static void words_and_files_say_the_same(void **state)
         free(text);
         free(same);
     }
+    struct measure listed = {.wanted = WANTED_COUNTS}, again;
+    listed.lists[MEASURE_COUNT] = memory_copied(" ns::f*, \"g\\h\",main\n");
+    listed.lists[MEASURE_ONLY] = memory_copied("");
+    char *text = measure_text(&listed);
+    assert_true(measure_read(text, "m", stderr, &again));
+    assert_string_equal(again.lists[MEASURE_COUNT], "ns::f*,\"g\\h\",main");
+    assert_null(again.lists[MEASURE_ONLY]);
+    assert_null(again.lists[MEASURE_IGNORE]);
+    measure_free(&listed);
+    measure_free(&again);
+    free(text);
     static const char *const bad[] = {"call",      "calls=", "calls=cpus",     "rate=0",
                                       "rate=1001", "rate=x", "states,,nothing"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

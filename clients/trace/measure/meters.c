@@ -217,11 +217,13 @@ void poet_add(poet_meter_t meter, int64_t n)
         add_otherwise(meter, n);
 }
 
-OTHERWISE set_otherwise(poet_meter_t meter, int64_t value)
+OTHERWISE value_otherwise(poet_meter_t meter, int64_t value, unsigned kind)
 {
     int saved = errno;
-    struct region_cell *c = cell_otherwise(meter, METER_GAUGE);
-    if (c)
+    struct region_cell *c = cell_otherwise(meter, kind);
+    if (c && kind == METER_DISTRIBUTION)
+        note_size(c, value);
+    else if (c)
         note_value(c, value);
     errno = saved;
 }
@@ -232,16 +234,7 @@ void poet_set(poet_meter_t meter, int64_t value)
     if (LIKELY(c != NULL))
         note_value(c, value);
     else
-        set_otherwise(meter, value);
-}
-
-OTHERWISE took_otherwise(poet_meter_t meter, int64_t value)
-{
-    int saved = errno;
-    struct region_cell *c = cell_otherwise(meter, METER_DISTRIBUTION);
-    if (c)
-        note_size(c, value);
-    errno = saved;
+        value_otherwise(meter, value, METER_GAUGE);
 }
 
 void poet_took(poet_meter_t meter, int64_t value)
@@ -250,5 +243,5 @@ void poet_took(poet_meter_t meter, int64_t value)
     if (LIKELY(c != NULL))
         note_size(c, value);
     else
-        took_otherwise(meter, value);
+        value_otherwise(meter, value, METER_DISTRIBUTION);
 }

@@ -1,0 +1,244 @@
+#define _GNU_SOURCE
+#include "clients/source/grouped.h"
+
+#include "clients/source/categories.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP, SCOPE, FUNCTIONS, SUMS }; /* columns of what is made, and then the sums */
+
+static const char *const sums[] = {"calls",  "concurrent", "self_ns",      "self_share",
+                                   "net_ns", "cpu_ns",     "measuring_ns", "counted"};
+#define SUM_COUNT (sizeof sums / sizeof *sums)
+
+struct group {
+    char *name;
+    uint32_t *rows, row_count;
+    struct table_cell sum[SUM_COUNT];
+    bool incomplete, counted;
+};
+
+struct making {
+    const struct grouped *how;
+    const struct table_names *names;
+    const struct shown_table *from;
+    struct shown_table *to;
+    struct group *groups;
+    uint32_t group_count;
+    uint32_t of[SUM_COUNT]; /* columns of `from` */
+    uint32_t scope, mark;
+};
+
+bool grouped_is(const char *by)
+{
+    return by && (strcmp(by, "file") == 0 || strcmp(by, "category") == 0);
+}
+
+/* ---- which group ---- */
+
+static char *file_of(const struct making *m, const struct table_cell *cell)
+{
+    if (cell->is == CELL_PLACE) {
+        struct site_is site = sites_call(m->names->sites, cell->place.process, cell->place.address);
+        if (site.path && *site.path)
+            return memory_copied(site.path);
+    }
+    return memory_copied(cell->is == CELL_TEXT ? "(recorded calls)" : "(no source known)");
+}
+
+static char *category_of(const struct making *m, const struct table_cell *cell)
+{
+    unsigned category = cell->is == CELL_TEXT ? CATEGORY_EXTRA : categories_of(m->names, cell);
+    return memory_copied(category ? target_categories[category] : "(none said)");
+}
+
+static struct group *group_of(struct making *m, const struct table_cell *cell)
+{
+    char *name = strcmp(m->how->by, "file") == 0 ? file_of(m, cell) : category_of(m, cell);
+    for (uint32_t i = 0; i < m->group_count; i++)
+        if (strcmp(m->groups[i].name, name) == 0) {
+            free(name);
+            return &m->groups[i];
+        }
+    struct group group = {.name = name};
+    PUSH(m->groups, m->group_count, group);
+    return &m->groups[m->group_count - 1];
+}
+
+/* ---- adding ---- */
+
+static void add(struct table_cell *to, const struct table_cell *cell)
+{
+    if (cell->is == CELL_NUMBER)
+        *to = cell_number((to->is == CELL_NUMBER ? to->number : 0) + cell->number);
+    else if (cell->is == CELL_REAL)
+        *to = cell_real((to->is == CELL_REAL ? to->real : 0) + cell->real);
+}
+
+static void add_row(struct making *m, uint32_t row)
+{
+    const struct table_cell *cells = table_cells(m->from, row);
+    const char *mark = cells[m->mark].is == CELL_TEXT ? cells[m->mark].text : "";
+    struct group *group = group_of(m, &cells[m->scope]);
+    PUSH(group->rows, group->row_count, row);
+    for (size_t i = 0; i < SUM_COUNT; i++)
+        add(&group->sum[i], &cells[m->of[i]]);
+    group->incomplete |= strncmp(mark, "INCOMPLETE", 10) == 0;
+    group->counted |= strstr(mark, "counted only") != NULL;
+}
+
+static double value(const struct group *group, uint32_t column)
+{
+    const struct table_cell *cell = &group->sum[column];
+    return cell->is == CELL_NUMBER ? (double)cell->number : cell->is == CELL_REAL ? cell->real : -1;
+}
+
+/* Which of them: SUM_COUNT the number of functions. */
+static int by_column(const void *a, const void *b, void *context)
+{
+    const struct group *x = a, *y = b;
+    uint32_t column = *(const uint32_t *)context;
+    double p = column < SUM_COUNT ? value(x, column) : x->row_count,
+           q = column < SUM_COUNT ? value(y, column) : y->row_count;
+    return p > q ? -1 : p < q ? 1 : strcmp(x->name, y->name);
+}
+
+static int backwards(const void *a, const void *b, void *context)
+{
+    return -by_column(a, b, context);
+}
+
+/* ---- the table ---- */
+
+static void add_column(struct making *m, const char *name, const char *title, uint8_t kind,
+                       const struct table_column *like, bool detail)
+{
+    struct table_column column = {.name = memory_copied(name),
+                                  .title = memory_copied(title),
+                                  .unit = memory_copied(kind == like->kind ? like->unit : ""),
+                                  .kind = kind,
+                                  .exact = like->exact,
+                                  .detail = detail,
+                                  .source = memory_copied(like->source)};
+    PUSH(m->to->columns, m->to->column_count, column);
+}
+
+static void add_columns(struct making *m)
+{
+    const struct table_column *from = m->from->columns;
+    add_column(m, m->how->by, m->how->by, TABLE_TEXT, &from[m->mark], false);
+    add_column(m, "scope", "scope", TABLE_PLACE, &from[m->scope], !m->how->tree);
+    m->to->columns[SCOPE].under = 1 + GROUP;
+    add_column(m, "functions", "functions", TABLE_COUNT, &from[m->of[0]], false);
+    for (size_t i = 0; i < SUM_COUNT; i++) {
+        const struct table_column *c = &from[m->of[i]];
+        add_column(m, c->name, c->title, c->kind, c, c->detail);
+    }
+    add_column(m, "mark", "mark", TABLE_TEXT, &from[m->mark], false);
+}
+
+static struct table_cell *new_row(struct making *m, uint8_t depth)
+{
+    struct table_row row = {.depth = depth};
+    uint32_t n = m->to->row_count;
+    PUSH(m->to->rows, m->to->row_count, row);
+    m->to->cells =
+        memory_resized(m->to->cells, (size_t)(n + 1) * m->to->column_count, sizeof *m->to->cells);
+    struct table_cell *cells = table_cells(m->to, n);
+    memset(cells, 0, m->to->column_count * sizeof *cells);
+    return cells;
+}
+
+static struct table_cell copied(const struct table_cell *cell)
+{
+    struct table_cell copy = *cell;
+    if (cell->is == CELL_TEXT)
+        copy.text = memory_copied(cell->text);
+    return copy;
+}
+
+static struct table_cell said(const char *text)
+{
+    return (struct table_cell){.is = CELL_TEXT, .text = memory_copied(text)};
+}
+
+static void show_group(struct making *m, const struct group *group)
+{
+    struct table_cell *cells = new_row(m, 0);
+    cells[GROUP] = said(group->name);
+    cells[FUNCTIONS] = cell_number(group->row_count);
+    memcpy(cells + SUMS, group->sum, sizeof group->sum);
+    cells[SUMS + SUM_COUNT] =
+        said(group->incomplete && group->counted ? "INCOMPLETE, some counted only"
+             : group->incomplete                 ? "INCOMPLETE"
+             : group->counted                    ? "some counted only"
+                                                 : "");
+    for (uint32_t i = 0; m->how->tree && i < group->row_count; i++) {
+        const struct table_cell *from = table_cells(m->from, group->rows[i]);
+        cells = new_row(m, 1);
+        cells[SCOPE] = copied(&from[m->scope]);
+        for (size_t k = 0; k < SUM_COUNT; k++)
+            cells[SUMS + k] = from[m->of[k]];
+        cells[SUMS + SUM_COUNT] = copied(&from[m->mark]);
+    }
+}
+
+static void finish(struct making *m)
+{
+    struct shown_table *t = m->to;
+    const struct table_cell *total = m->from->total;
+    t->title = memory_printed("%s, by %s", m->from->title, m->how->by);
+    t->total = memory_zeroed(t->column_count, sizeof *t->total);
+    for (size_t i = 0; total && i < SUM_COUNT; i++)
+        t->total[SUMS + i] = total[m->of[i]];
+    for (uint32_t i = 0; i < m->from->note_count; i++)
+        PUSH(t->notes, t->note_count, memory_copied(m->from->notes[i]));
+    t->known = m->from->known;
+    t->count = m->from->count;
+}
+
+/* Its place among the sums; UINT32_MAX: it is none of them. */
+static uint32_t sorted_by(const struct making *m)
+{
+    uint32_t column = table_find(m->to, m->how->sort ? m->how->sort : "self_ns");
+    if (column == FUNCTIONS)
+        return SUM_COUNT;
+    return column >= SUMS && column < SUMS + SUM_COUNT ? column - SUMS : UINT32_MAX;
+}
+
+bool grouped_make(struct shown_table *to, const struct grouped *how,
+                  const struct table_names *names, const struct shown_table *calls)
+{
+    struct making m = {.how = how,
+                       .names = names,
+                       .from = calls,
+                       .to = to,
+                       .scope = table_find(calls, "scope"),
+                       .mark = table_find(calls, "mark")};
+    bool good = m.scope < calls->column_count && m.mark < calls->column_count;
+    *to = (struct shown_table){0};
+    for (size_t i = 0; i < SUM_COUNT; i++) {
+        m.of[i] = table_find(calls, sums[i]);
+        good = good && m.of[i] < calls->column_count;
+    }
+    if (!good)
+        return false;
+    add_columns(&m);
+    for (uint32_t i = 0; i < calls->row_count; i++)
+        add_row(&m, i);
+    uint32_t column = sorted_by(&m);
+    if (column != UINT32_MAX && m.group_count)
+        qsort_r(m.groups, m.group_count, sizeof *m.groups, how->backwards ? backwards : by_column,
+                &column);
+    for (uint32_t i = 0; i < m.group_count && (!how->top || i < how->top); i++)
+        show_group(&m, &m.groups[i]);
+    finish(&m);
+    for (uint32_t i = 0; i < m.group_count; i++) {
+        free(m.groups[i].name);
+        free(m.groups[i].rows);
+    }
+    free(m.groups);
+    return column != UINT32_MAX;
+}

@@ -1,0 +1,22 @@
+/* The functions of a table of calls in groups: those of one source file, or of one category (scopes in a description).  Which
+ * file and what name an address has is known where the debug information is, so groups are made here. */
+#ifndef CLIENTS_SOURCE_GROUPED_H
+#define CLIENTS_SOURCE_GROUPED_H
+
+#include "clients/source/table.h"
+
+struct grouped {
+    const char *by; /* "file" or "category" */
+    bool tree; /* under each group its functions */
+    const char *sort; /* a column, most first; NULL: by what they took themselves */
+    bool backwards; /* the least first */
+    uint32_t top; /* so many groups; 0: all */
+};
+
+bool grouped_is(const char *by); /* NULL: no */
+/* A row a group, of the table of calls by function (flat).  What cannot be added up (least, most, total) has no column: what
+ * a function took with all that it called lies in the times of several groups.  False: there is no such column. */
+bool grouped_make(struct shown_table *to, const struct grouped *how,
+                  const struct table_names *names, const struct shown_table *calls);
+
+#endif
