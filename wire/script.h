@@ -90,7 +90,8 @@ enum script_state { SCRIPT_PLAYS, SCRIPT_ENDED };
 enum script_end_is {
     SCRIPT_OTHER, /* a thread did something else */
     SCRIPT_NOBODY, /* a thread waits for what nobody is to do, or what those who wait are to do */
-    SCRIPT_IMPATIENT /* a thread waits for one that does not come to its next event */
+    SCRIPT_IMPATIENT, /* a thread waits for one that does not come to its next event */
+    SCRIPT_STRANGER /* a thread got another number on a line: somebody without a part was there */
 };
 
 /* Why a script was left. */
@@ -100,7 +101,7 @@ struct script_end {
     uint64_t
         event; /* of it: the index of the event that was to be, from the first one of the thread */
     uint32_t line,
-        number; /* that it waited for; of OTHER the line that it was at, 0: one that is not in the script */
+        number; /* that it waited for; of STRANGER, that it got; of OTHER the line that it was at, 0: one that is not in the script */
     uint32_t by; /* the thread that was to do that, 0: nobody */
     char did[SCRIPT_NAME_BYTES]; /* OTHER: the type of what it did */
 };

@@ -192,27 +192,41 @@ static void say_event(struct replaying *r, const struct shown_event *e, FILE *f)
             label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
 }
 
+static void say_did(struct replaying *r, FILE *f)
+{
+    const struct script_end *end = &r->script->end;
+    const char *who = label(r, end->thread);
+    if (end->why == SCRIPT_OTHER)
+        fprintf(f, "%s did %s of %s, where it did ", who, end->did, label(r, end->line));
+    else if (end->why == SCRIPT_STRANGER)
+        fprintf(f, "%s came to ", who);
+    else
+        fprintf(f, "%s waits until %s comes to %u for ", who, label(r, end->line), end->number);
+}
+
+static void say_why(const struct replaying *r, FILE *f)
+{
+    const struct script_end *end = &r->script->end;
+    const char *by = end->by ? label(r, end->by) : "nobody";
+    if (end->why == SCRIPT_NOBODY)
+        fprintf(f, "; %s is to do that, which waits, too", by);
+    else if (end->why == SCRIPT_IMPATIENT)
+        fprintf(f, "; %s is to do that and does not come to it", by);
+    else if (end->why == SCRIPT_STRANGER)
+        fprintf(f, " as number %u of %s: somebody was there before who has no part in the trace",
+                end->number, label(r, end->line));
+}
+
 static void say_end(struct replaying *r, FILE *f)
 {
     const struct script_end *end = &r->script->end;
     struct shown_event was;
-    bool known = plan_act(r->plan, end->thread, end->event, &was);
-    if (end->why == SCRIPT_OTHER)
-        fprintf(f, "%s did %s of %s", label(r, end->thread), end->did, label(r, end->line));
-    else
-        fprintf(f, "%s waits until %s comes to %u", label(r, end->thread), label(r, end->line),
-                end->number);
-    fputs(end->why == SCRIPT_OTHER ? ", where it did " : " for ", f);
-    if (known)
+    say_did(r, f);
+    if (plan_act(r->plan, end->thread, end->event, &was))
         say_event(r, &was, f);
     else
         fputs("nothing more", f);
-    if (end->why == SCRIPT_OTHER)
-        return;
-    fprintf(f,
-            end->why == SCRIPT_NOBODY ? "; %s is to do that, which waits, too"
-                                      : "; %s is to do that and does not come to it",
-            end->by ? label(r, end->by) : "nobody");
+    say_why(r, f);
 }
 
 static int say_outcome(const struct command *command, struct replaying *r, int status)

@@ -214,7 +214,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     t->last_head = t->head;
     t->recorded_at = now;
     if (!LIKELY(!replays))
-        part_met(t);
+        part_met(t, r, a, b);
     if (first_b)
         *first_b = b;
     if (now >= t->look_at)

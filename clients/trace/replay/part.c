@@ -6,23 +6,19 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/reading.h"
 #include "clients/trace/replay/steer.h"
 #include "clients/trace/replay/stop.h"
 #include "clients/trace/replay/turn.h"
 #include "wire/limits.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 bool replays;
 
 /* ---- types ---- */
 
-#define NO_TYPE UINT16_MAX
 static uint16_t type_of[TYPE_COUNT]; /* of the script, by ours */
 static uint8_t code_of[LIMIT_TYPES]; /* ours, by those of the script */
 
@@ -36,7 +32,7 @@ static uint16_t find_type(const char *name)
     for (uint32_t i = 0; name && i < script->type_count; i++)
         if (strncmp(script_name((uint16_t)i), name, SCRIPT_NAME_BYTES - 1) == 0)
             return (uint16_t)i;
-    return NO_TYPE;
+    return SCRIPT_NO_TYPE;
 }
 
 static bool is_type(const struct script_event *e, uint16_t type)
@@ -360,13 +356,45 @@ static bool is_followed_by_another(const struct part *p, unsigned i)
     return false;
 }
 
-void part_met(struct thread *t)
+static bool is_strange(const struct part *p, const struct line *line, uint64_t first)
+{
+    uint32_t as = atomic_load_explicit(&line->script, memory_order_relaxed), least = 0;
+    for (unsigned i = 0; i < p->now_count; i++)
+        if (p->now[i]->line == as && (!least || p->now[i]->number < least))
+            least = p->now[i]->number;
+    return least && least != first;
+}
+
+/* Somebody without a part was on the line before: its turn had come, but its number was taken. */
+static void leave_to_stranger(const struct part *p, const struct line *line, uint64_t first)
+{
+    script_leave(
+        &(struct script_end){.why = SCRIPT_STRANGER,
+                             .thread = (uint32_t)(p->line - script_line(0)),
+                             .event = (uint64_t)(p->now[0] - p->events),
+                             .line = atomic_load_explicit(&line->script, memory_order_relaxed),
+                             .number = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX});
+}
+
+/* Whether the numbers are those of the script. */
+static bool has_taken(const struct part *p, const struct record *r, uint64_t a, uint64_t b)
+{
+    if (is_strange(p, r->a, a))
+        leave_to_stranger(p, r->a, a);
+    else if (r->b && r->take_b && is_strange(p, r->b, b))
+        leave_to_stranger(p, r->b, b);
+    else
+        return true;
+    return false;
+}
+
+void part_met(struct thread *t, const struct record *r, uint64_t first_a, uint64_t first_b)
 {
     struct part *p = part_of(t);
     if (steers)
         steer_met();
     uint32_t alone = t->alone ? atomic_load_explicit(&t->alone->script, memory_order_relaxed) : 0;
-    if (!p)
+    if (!p || !has_taken(p, r, first_a, first_b))
         return;
     while (p->met & 1) {
         p->met >>= 1;
@@ -385,61 +413,19 @@ void part_met(struct thread *t)
         stop_done();
 }
 
-/* ---- the script ---- */
-
-static bool fits(uint64_t at, uint64_t count, uint64_t each, uint64_t bytes)
-{
-    return at <= bytes && count <= (bytes - at) / each;
-}
-
-/* What is wrong with it; NULL: nothing. */
-static const char *look_at(const struct script_head *s, uint64_t bytes)
-{
-    if (bytes < sizeof *s || s->magic != SCRIPT_MAGIC || s->bytes != bytes)
-        return "no script";
-    if (s->version != SCRIPT_VERSION)
-        return "made by another version of Poet";
-    if (!fits(s->lines_at, s->line_count + 1ull, sizeof(struct script_line), bytes) ||
-        !fits(s->events_at, s->event_count, sizeof(struct script_event), bytes) ||
-        !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) ||
-        !fits(s->stops_at, s->line_count + 1ull, sizeof(struct script_stop), bytes) || s->main > s->line_count ||
-        s->type_count >= NO_TYPE || s->lines_at % 64 || s->stops_at % 64 || s->events_at % 8)
-        return "damaged";
-    const struct script_line *lines = (const void *)((const char *)s + s->lines_at);
-    for (uint32_t i = 0; i <= s->line_count; i++)
-        if (!fits(lines[i].first, lines[i].count, 1, s->event_count))
-            return "damaged";
-    return NULL;
-}
-
-static struct script_head *map(const char *path, uint64_t *bytes)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    struct stat st;
-    void *s = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
-        *bytes = (uint64_t)st.st_size;
-        s = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    if (fd >= 0)
-        close(fd);
-    return s == MAP_FAILED ? NULL : s;
-}
+/* ---- the beginning ---- */
 
 void replay_begin(void)
 {
     const char *path = environment_get("POET_REPLAY"), *wrong;
-    uint64_t bytes = 0;
     replays = steer_begin();
     if (!path || !*path)
         return;
-    struct script_head *s = map(path, &bytes);
-    wrong = s ? look_at(s, bytes) : strerror(errno);
-    if (wrong) {
+    script = reading_open(path, &wrong);
+    if (!script) {
         say("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
         return;
     }
-    script = s;
     count_process();
     stop_begin();
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
@@ -447,6 +433,6 @@ void replay_begin(void)
         if (type_of[i] < LIMIT_TYPES)
             code_of[type_of[i]] = (uint8_t)i;
     }
-    type_of[TYPE_NONE] = NO_TYPE - 1;
+    type_of[TYPE_NONE] = SCRIPT_NO_TYPE - 1;
     replays = true;
 }

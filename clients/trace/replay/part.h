@@ -64,8 +64,10 @@ void part_await_others(struct thread *thread);
 
 /* Before a record takes its numbers. */
 void part_meet(struct thread *thread, const struct record *record);
-/* Afterwards: the lines have come so far. */
-void part_met(struct thread *thread);
+/* Afterwards, with the first numbers that it took on its lines: the lines have come so far.  Where they are others than
+ * in the script, it is left. */
+void part_met(struct thread *thread, const struct record *record, uint64_t first_a,
+              uint64_t first_b);
 
 #pragma GCC visibility pop
 #endif

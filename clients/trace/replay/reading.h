@@ -1,0 +1,15 @@
+/* The file of a script, mapped, once all that it says of itself has been looked at. */
+#ifndef CLIENTS_TRACE_REPLAY_READING_H
+#define CLIENTS_TRACE_REPLAY_READING_H
+
+#include "wire/script.h"
+
+#define SCRIPT_NO_TYPE UINT16_MAX
+
+#pragma GCC visibility push(hidden)
+
+/* NULL: there is none that can be played, and `wrong` says why. */
+struct script_head *reading_open(const char *path, const char **wrong);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,78 @@
+#!/bin/bash
+# A program is repeated, but somebody whom its trace does not know is at a lock of it: it is not said to be the same.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+here=$root/tests/e2e
+
+# Whoever is made in plain.c is in no trace: it has no part.  (No name of a thread in the trace is "stranger".)
+cat >plain.c <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+extern void *visit(void *);
+static atomic_int gone;
+static void *begin(void *p)
+{
+    prctl(PR_SET_NAME, "stranger");
+    visit(p);
+    atomic_store(&gone, 1);
+    return p;
+}
+void let_in(void)
+{
+    pthread_t t;
+    pthread_attr_t a;
+    pthread_attr_init(&a);
+    pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&t, &a, begin, 0) == 0)
+        while (!atomic_load(&gone))
+            sched_yield();
+}
+C
+cat >guest.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+extern void let_in(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+void *visit(void *p)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+static void *work(void *p)
+{
+    for (int i = 0; i < 5; i++)
+        visit(p);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    visit(0);
+    if (argc > 1 && atoi(argv[1]))
+        let_in();
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    return 0;
+}
+C
+cc -c plain.c && poetcc -trace -g -c guest.c && poetcc -trace guest.o plain.o -o guest
+POET_OUTPUT=guest.poet ./guest
+until_true finished guest.poet
+replay() {
+    rm -f again.poet
+    timeout 60 poet replay guest.poet -o again.poet "$@" 2>said
+    status=$?
+    until_true finished again.poet
+}
+replay ./guest 0
+is "without a stranger it is the same" "$status $(python3 "$here/same.py" guest.poet again.poet | tr -d 0-9)" "0 the same:  events"
+replay ./guest 1
+is "where a stranger was at the lock it is not the same" "$status" 1
+like "and that is said" "$(cat said)" \
+    'differs: T:work came to [a-z]* of M:m \([0-9:]*, guest\.c:[0-9]*\) as number [0-9]* of M:m: somebody was there before who has no part in the trace; [0-9]* of [0-9]* events were repeated'
+check "the program ran to its end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
+is "and its trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+done_testing
