@@ -121,10 +121,12 @@ int main(void)
 }
 C
 # Shares are told as work is planned: where the machine was so busy that a piece of it took 3 ms more, or a wait 8 more or
-# 5 less, once more, and at last not at all.
+# 2 less (those of four at a barrier 12 in all), once more, and at last not at all.
 as_planned() { awk -F'\t' 'BEGIN { takes["join"] = takes["barrier"] = 50; takes["condition"] = 30 }
     $1 ~ /^[0-9]+$/ && $2 > $1 * 1e6 + 3e6 { exit 1 }
-    $1 in takes && ($2 > (takes[$1] + 8) * 1e6 || $2 < (takes[$1] - 5) * 1e6) { exit 1 }' "$1.out"; }
+    $1 in takes && ($2 > (takes[$1] + 8) * 1e6 || $2 < (takes[$1] - 2) * 1e6) { exit 1 }
+    $1 == "waits" { n++; all += $2 }
+    END { if (n && (all > 192e6 || all < 168e6)) exit 1 }' "$1.out"; }
 is_planned() { if as_planned "$1"; then is "${@:2}"; else skip "$2: the machine is too busy"; fi; }
 for p in barrier condition cascade; do
     check "$p is compiled" poetcc -profile -g -O1 -no-pie $p.c -o $p -lpthread
@@ -145,15 +147,15 @@ atmost() { [ "$1" -le "$2" ] || echo "$1 > $2"; }
 each barrier.poet arrive | sort -rn >got
 is_planned barrier "nine waits at a barrier, and none of those that came last is longer" "$(awk -F'\t' '$1 > 5e6' got | wc -l)" 9
 is "no longer than the program's own stamps" "$(atmost "$(total <got)" "$(awk -F'\t' '$1 !~ /^[0-9]/ { print $2 }' barrier.out | total)")" ""
-is_planned barrier "those who came last did the same for longer: nine tenths and more" \
-    "$(awk -F'\t' '$1 > 5e6 { w += $1; li += $3 } END { print (li > .9 * w) }' got)" 1
+is_planned barrier "those who came last did the same for longer: most of it" \
+    "$(awk -F'\t' '$1 > 5e6 { w += $1; li += $3 } END { print (li > .85 * w) }' got)" 1
 is "that is the function of the last, in one thread" \
     "$(poet waits barrier.poet --by place --json | rows row type step thread charge_ns waited_ns |
         awk -F'\t' '$1 == "arrive" { on = 1; next } $5 != "-" { on = 0 } on { print $2; exit }' | sed 's/ .*//')" f
 
 each condition.poet arrive | sort -rn | head -1 >got
 is_planned condition "at the barrier what only the other did is serial, four fifths, and the rest imbalance" \
-    "$(awk -F'\t' '{ print ($4 > .67 * $1 && $4 < .88 * $1), ($3 > .1 * $1 && $3 < .28 * $1), ($5 < .1 * $1) }' got)" "1 1 1"
+    "$(awk -F'\t' '{ print ($4 > .67 * $1 && $4 < .9 * $1), ($3 > .08 * $1 && $3 < .28 * $1), ($5 < .1 * $1) }' got)" "1 1 1"
 is "within the stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition barrier)")" ""
 each condition.poet wait | sort -rn | head -1 >got
 is "the wait for a condition is within its stamp" "$(atmost "$(cut -f1 got)" "$(stamps condition condition)")" ""
