@@ -24,3 +24,10 @@ static NOT void work(const char *name, int ms)
     rest(ms);
     said(name, from);
 }
+/* Says how long it took, by how long it was to take. */
+static NOT void planned(int ms)
+{
+    char name[12];
+    snprintf(name, sizeof name, "%d", ms);
+    work(name, ms);
+}
