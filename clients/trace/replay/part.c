@@ -6,6 +6,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/script.h"
 #include "clients/trace/replay/turn.h"
 #include "wire/limits.h"
 
@@ -20,7 +21,7 @@ bool replays;
 
 /* ---- types ---- */
 
-#define NO_TYPE UINT16_MAX
+#define NO_TYPE SCRIPT_NO_TYPE
 static uint16_t type_of[TYPE_COUNT]; /* of the script, by ours */
 static uint8_t code_of[LIMIT_TYPES]; /* ours, by those of the script */
 
@@ -374,30 +375,6 @@ void part_met(struct thread *t)
 
 /* ---- the script ---- */
 
-static bool fits(uint64_t at, uint64_t count, uint64_t each, uint64_t bytes)
-{
-    return at <= bytes && count <= (bytes - at) / each;
-}
-
-/* What is wrong with it; NULL: nothing. */
-static const char *look_at(const struct script_head *s, uint64_t bytes)
-{
-    if (bytes < sizeof *s || s->magic != SCRIPT_MAGIC || s->bytes != bytes)
-        return "no script";
-    if (s->version != SCRIPT_VERSION)
-        return "made by another version of Poet";
-    if (!fits(s->lines_at, s->line_count + 1ull, sizeof(struct script_line), bytes) ||
-        !fits(s->events_at, s->event_count, sizeof(struct script_event), bytes) ||
-        !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) || s->main > s->line_count ||
-        s->type_count >= NO_TYPE || s->lines_at % 64 || s->events_at % 8)
-        return "damaged";
-    const struct script_line *lines = (const void *)((const char *)s + s->lines_at);
-    for (uint32_t i = 0; i <= s->line_count; i++)
-        if (!fits(lines[i].first, lines[i].count, 1, s->event_count))
-            return "damaged";
-    return NULL;
-}
-
 static struct script_head *map(const char *path, uint64_t *bytes)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -419,7 +396,7 @@ void replay_begin(void)
     if (!path || !*path)
         return;
     struct script_head *s = map(path, &bytes);
-    wrong = s ? look_at(s, bytes) : strerror(errno);
+    wrong = s ? script_look(s, bytes) : strerror(errno);
     if (wrong) {
         say("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
         return;
