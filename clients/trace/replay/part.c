@@ -7,6 +7,7 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/replay/reading.h"
+#include "clients/trace/replay/script.h"
 #include "clients/trace/replay/steer.h"
 #include "clients/trace/replay/stop.h"
 #include "clients/trace/replay/turn.h"

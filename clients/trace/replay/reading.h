@@ -4,8 +4,6 @@
 
 #include "wire/script.h"
 
-#define SCRIPT_NO_TYPE UINT16_MAX
-
 #pragma GCC visibility push(hidden)
 
 /* NULL: there is none that can be played, and `wrong` says why. */

@@ -1,0 +1,16 @@
+/* Whether a script (wire/script.h) is one: what it names lies in it. */
+#ifndef CLIENTS_TRACE_REPLAY_SCRIPT_H
+#define CLIENTS_TRACE_REPLAY_SCRIPT_H
+
+#include "wire/script.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SCRIPT_NO_TYPE UINT16_MAX /* no index of a type's name */
+
+/* What is wrong with it, from an address that is a multiple of 64; NULL: its parts and the events of its lines lie in it,
+ * and its names end.  What an event names is looked up by script_line(), which knows how many there are. */
+const char *script_look(const struct script_head *script, uint64_t bytes);
+
+#pragma GCC visibility pop
+#endif
