@@ -118,9 +118,9 @@ static struct json_object *sites(struct replaying *r, const struct places *place
     struct json_object *list = json_object_new_array();
     json_object_array_add(list, json_object_new_string(""));
     for (size_t i = 0; i < places->count; i++)
-        json_object_array_add(list,
-                              json_object_new_string(subject_place(
-                                  &r->subject, places->items[i].process, places->items[i].site)));
+        json_object_array_add(
+            list, json_object_new_string(
+                      subject_place(&r->subject, places->items[i].process, places->items[i].site)));
     return list;
 }
 
@@ -301,7 +301,8 @@ static int run(const struct command *command, int argc, char **argv)
         if (status != OPTIONS_READ)
             return status;
         bool ended = first > 0 && strcmp(argv[first - 1], "--") == 0;
-        if (first == argc || words == 2 || (words == 1 && (ended || !ref_parse(argv[first], &at)))) {
+        if (first == argc || words == 2 ||
+            (words == 1 && (ended || !ref_parse(argv[first], &at)))) {
             argv += first, argc -= first;
             break;
         }
@@ -328,8 +329,10 @@ static int run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the trace of the new run (TRACE.again.poet)", 0},
-    {"break", 'b', "WHERE", 0, "as the command \"poet break\": EVENT, or SITE [thread N] [arrival N]; may be repeated", 0},
-    {"execute", 'x', "COMMAND", 0, "a command for gdb, once it has stopped there; may be repeated", 0},
+    {"break", 'b', "WHERE", 0,
+     "as the command \"poet break\": EVENT, or SITE [thread N] [arrival N]; may be repeated", 0},
+    {"execute", 'x', "COMMAND", 0, "a command for gdb, once it has stopped there; may be repeated",
+     0},
     {"batch", BATCH, NULL, 0, "end when these are done", 0},
     {"gdb", GDB, "PROGRAM", 0, "in place of gdb", 0},
     {0}};

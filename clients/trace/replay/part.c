@@ -397,8 +397,9 @@ static const char *look_at(const struct script_head *s, uint64_t bytes)
     if (!fits(s->lines_at, s->line_count + 1ull, sizeof(struct script_line), bytes) ||
         !fits(s->events_at, s->event_count, sizeof(struct script_event), bytes) ||
         !fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, bytes) ||
-        !fits(s->stops_at, s->line_count + 1ull, sizeof(struct script_stop), bytes) || s->main > s->line_count ||
-        s->type_count >= NO_TYPE || s->lines_at % 64 || s->stops_at % 64 || s->events_at % 8)
+        !fits(s->stops_at, s->line_count + 1ull, sizeof(struct script_stop), bytes) ||
+        s->main > s->line_count || s->type_count >= NO_TYPE || s->lines_at % 64 ||
+        s->stops_at % 64 || s->events_at % 8)
         return "damaged";
     const struct script_line *lines = (const void *)((const char *)s + s->lines_at);
     for (uint32_t i = 0; i <= s->line_count; i++)
