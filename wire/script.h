@@ -61,7 +61,7 @@ static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
 /* Of a thread, for who debugs it: it makes no event from `before` on until it is let. */
 struct script_stop {
     /* the debugger's */
-    _Atomic uint64_t before;  /* 1 + the index of an event of the thread; 0: it is free */
+    _Atomic uint64_t before; /* 1 + the index of an event of the thread; 0: it is free */
     _Atomic uint32_t awaited; /* an enum script_awaited */
     /* the programs' */
     _Atomic uint32_t process, id; /* who plays the part, by the system's numbers; 0: nobody yet */
@@ -74,9 +74,9 @@ static_assert(sizeof(struct script_stop) == 64, "as it lies in the file");
 #define SCRIPT_ANY_PROCESS UINT32_MAX /* the first one that maps it: it puts its number there */
 
 enum script_stops { /* when the debugger is told */
-    SCRIPT_STOP_NEVER,
-    SCRIPT_STOP_THERE, /* once all that are awaited are there, or the script is left */
-    SCRIPT_STOP_LEFT /* once the script is left */
+                    SCRIPT_STOP_NEVER,
+                    SCRIPT_STOP_THERE, /* once all that are awaited are there, or the script is left */
+                    SCRIPT_STOP_LEFT /* once the script is left */
 };
 
 enum script_awaited {
@@ -115,14 +115,16 @@ struct script_head {
     uint64_t lines_at, events_at,
         types_at; /* from the file's begin; lines: line_count + 1 of them */
     uint64_t stops_at; /* script_stop of each line, line 0 has one, too */
-    uint64_t order_at; /* of each event its thread (uint32_t), in an order that agrees with all turns */
+    uint64_t
+        order_at; /* of each event its thread (uint32_t), in an order that agrees with all turns */
     uint64_t bytes;
     /* the programs' */
     _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
     _Atomic uint32_t claimed; /* somebody writes the end */
     _Atomic uint32_t processes; /* that were counted */
     struct script_end end; /* once state says so */
-    _Alignas(64) _Atomic uint32_t debugged; /* the process that a debugger has, or SCRIPT_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
+    _Alignas(64) _Atomic uint32_t
+        debugged; /* the process that a debugger has, or SCRIPT_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
     _Atomic uint32_t stop; /* likewise: an enum script_stops; 0 once it was told */
 };
 

@@ -134,8 +134,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!has_process(&subject.source.book, (int)pid))
         status = command_fail(command, "process %ld is not in the run of %s", pid, a.source);
     else
-        status = tell(command, &a, &subject, (int)pid) ? attach(command, &a, argv[first])
-                                                       : EXIT_FAILED;
+        status =
+            tell(command, &a, &subject, (int)pid) ? attach(command, &a, argv[first]) : EXIT_FAILED;
     unlink(a.file);
     subject_close(&subject);
     return status;
@@ -150,9 +150,10 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "PID",
-    .doc = "Say who waits for what in a traced program that runs, as poet blocked does, and print the "
-           "stack of each of its threads beside its event.  gdb holds the program meanwhile; it goes on "
-           "then.",
+    .doc =
+        "Say who waits for what in a traced program that runs, as poet blocked does, and print the "
+        "stack of each of its threads beside its event.  gdb holds the program meanwhile; it goes on "
+        "then.",
     .children = options_children};
 
 const struct command command_attach = {

@@ -6,7 +6,7 @@ struct view;
 
 /* Of the selected event; what goes wrong the status line says. */
 void debug_here(struct view *view);
-void debug_break(struct view *view);       /* before it, or no more */
+void debug_break(struct view *view); /* before it, or no more */
 void debug_break_place(struct view *view); /* each time its thread comes to its place, or no more */
 
 #endif

@@ -93,7 +93,8 @@ void stop_come(struct script_line *me, uint64_t first, uint64_t last, bool amid)
     for (unsigned looks = 0; is_held(stop, last, amid); looks++) {
         note(stop, first);
         stop_done();
-        if (looks >= LOOKS_ENOUGH && atomic_load(&script->stop) == SCRIPT_STOP_THERE && are_there(true))
+        if (looks >= LOOKS_ENOUGH && atomic_load(&script->stop) == SCRIPT_STOP_THERE &&
+            are_there(true))
             stop_tell();
         if (!atomic_load(&script->stop))
             looks = 0;

@@ -15,7 +15,8 @@
 #define SPINS 200
 #define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
 #define PATIENCE_MS 1000u
-#define HELD_NS 500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
+#define HELD_NS                                                                                    \
+    500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
 #define SLOWER 10u /* so many times slower than it was a thread may be */
 
 struct script_head *script;
