@@ -151,8 +151,10 @@ static int try_all(struct provoking *p, const struct trial *trial)
     for (unsigned i = 1; i <= p->tries; i++) {
         struct trial_end end;
         lead(p, i);
-        if (!trial_run(trial, &end))
+        if (!trial_run(trial, &end)) {
+            trial_end_free(&end);
             return WEXITSTATUS(end.status);
+        }
         freed |= steering_happened(p->led);
         const char *shows = judge(p, &end, text, sizeof text);
         happened += shows != NULL;

@@ -108,6 +108,19 @@ static int start(const struct trial *trial, int out, int errors)
     return again_start(trial->command, &trial->again, trial->loadable, trial->words);
 }
 
+/* Who is asked to end ends the program first: that is in a group of its own, which a terminal does not interrupt. */
+static volatile sig_atomic_t asked_to_end;
+
+static void note_end(int number) { asked_to_end = number; }
+
+static void listen(void)
+{
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_end};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec ts;
@@ -120,10 +133,13 @@ static void follow(const struct trial *trial, pid_t child, struct trial_end *end
     struct hanging hanging = {0};
     uint64_t until_ms = now_ms() + trial->patience_s * 1000ull;
     pid_t ended;
+    listen();
     for (unsigned n = 1; (ended = waitpid(child, &end->status, WNOHANG)) <= 0; n++) {
         if (ended < 0 && errno != EINTR)
             break;
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+        if (asked_to_end)
+            kill(-child, SIGKILL);
         if (n % LOOKS || end->hangs || end->slow)
             continue;
         look(trial, child, &hanging, &end->hangs);
@@ -167,12 +183,14 @@ bool trial_run(const struct trial *trial, struct trial_end *end)
         close(out);
     if (errors >= 0)
         close(errors);
-    return child > 0;
+    if (asked_to_end)
+        end->status = (128 + asked_to_end) << 8;
+    return child > 0 && !asked_to_end;
 }
 
 void trial_end_free(struct trial_end *end)
 {
     free(end->output);
     free(end->errors);
-    *end = (struct trial_end){0};
+    end->output = end->errors = NULL;
 }

@@ -24,6 +24,6 @@ struct trial_end {
 
 /* False: it could not be started, said why, with an exit status in end->status. */
 bool trial_run(const struct trial *trial, struct trial_end *end);
-void trial_end_free(struct trial_end *end); /* empties it */
+void trial_end_free(struct trial_end *end); /* what it wrote */
 
 #endif

@@ -18,7 +18,7 @@ for l in sys.stdin:
 while read -r name kind shows; do
     poetcc -trace -g "$here/$name.c" -o "$name"
     until_true record "$name"
-    number=$(numbers "$name" "$kind" | head -n 1)
+    number=$(numbers "$name" "$kind" | sed -n 1p)
     rm -f new.poet
     poet provoke "$name.poet" "$number" -o new.poet >out 2>said
     status=$?
@@ -44,7 +44,7 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
     poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
     until_true finished bad_any.poet
-    poet provoke bad_any.poet "$(numbers bad_any message | head -n 1)" -o new.poet mpirun -n 3 ./bad_any 2>said
+    poet provoke bad_any.poet "$(numbers bad_any message | sed -n 1p)" -o new.poet mpirun -n 3 ./bad_any 2>said
     like "bad_any: proved" "$? $(grep -a proved said)" '^0 .*proved in try [0-9]*: it writes something else'
 else
     skip "bad_any: there is no MPI here"
@@ -87,6 +87,21 @@ like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2
 is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
     "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events
 1"
+
+# ---- who does not want to wait ----
+cat >long.c <<'C'
+#include <unistd.h>
+int main(void) { return (int)sleep(1000); }
+C
+poetcc -trace -g long.c -o long
+poet provoke bad_two.poet 1 -o long.poet ./long 2>said & provoke=$!
+until_true test -s long.poet
+kill -INT $provoke # (a shell's job in the background would not hear it)
+kill -TERM $provoke
+wait $provoke
+status=$?
+like "it ends when it is asked to" "$status" '^1(43|30)$'
+is "and its program with it" "$(pgrep -f "$work/./long|^./long" | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
 
 # ---- what it says ----
 poet provoke bad_two.poet 1 >out 2>said

@@ -214,10 +214,130 @@ static void cycles_are_found_where_some_order_is_a_deadlock(void **state)
     assert_in_range(could, PROGRAMS / 20, PROGRAMS - PROGRAMS / 20);
 }
 
+/* ---- calls and visits, told one by one ---- */
+
+struct told {
+    struct maybe *maybe;
+    uint32_t position;
+};
+
+static void tell_one(struct told *t, enum deed_is is, uint32_t thread, uint32_t lock,
+                     uint32_t about, uint32_t place, const struct sure_vector *after)
+{
+    uint32_t at = ++t->position;
+    struct deed d = {.is = is,
+                     .thread = thread + 1,
+                     .lock = lock,
+                     .about = about,
+                     .place = place,
+                     .position = at,
+                     .mark = {thread, at, after}};
+    maybe_deed(t->maybe, &d);
+}
+
+static unsigned count_of(struct told *t, enum maybe_kind kind)
+{
+    uint64_t budget = UINT64_MAX;
+    unsigned count = 0;
+    while (!maybe_go_on(t->maybe, &budget))
+        budget = UINT64_MAX;
+    const struct findings *found = maybe_found(t->maybe);
+    for (size_t i = 0; i < found->count; i++)
+        count += found->items[i].kind == kind;
+    return count;
+}
+
+#define LOCK 10
+#define OBJECT 20
+
+static void wait_for_it(struct told *t, uint32_t thread, uint32_t place)
+{
+    tell_one(t, DEED_ASKS, thread, LOCK, 0, place, NULL);
+    tell_one(t, DEED_TAKES, thread, LOCK, 0, place, NULL);
+    tell_one(t, DEED_WAITS, thread, LOCK, OBJECT, place + 1, NULL);
+}
+
+static void pass(struct told *t, uint32_t thread, uint32_t place, const struct sure_vector *after)
+{
+    tell_one(t, DEED_ASKS, thread, LOCK, 0, place, after);
+    tell_one(t, DEED_TAKES, thread, LOCK, 0, place, after);
+    tell_one(t, DEED_GIVES, thread, LOCK, 0, place, after);
+}
+
+static void a_call_is_lost_only_if_nobody_was_in_the_lock(void **state)
+{
+    (void)state;
+    for (int visits = 0; visits < 2; visits++) {
+        struct told t = {maybe_new(), 0};
+        wait_for_it(&t, 0, 100);
+        if (visits)
+            pass(&t, 1, 200, NULL);
+        tell_one(&t, DEED_CALLS, 1, 0, OBJECT, 300, NULL);
+        tell_one(&t, DEED_WOKEN, 0, LOCK, OBJECT, 101, NULL);
+        assert_int_equal(count_of(&t, MAYBE_LOST), !visits);
+        assert_int_equal(count_of(&t, MAYBE_UNHEARD), visits);
+        maybe_free(t.maybe);
+    }
+}
+
+static void a_call_is_missed_only_if_more_come_than_are_called(void **state)
+{
+    (void)state;
+    for (uint32_t calls = 1; calls <= 3; calls++) {
+        struct told t = {maybe_new(), 0};
+        wait_for_it(&t, 0, 100);
+        for (uint32_t i = 0; i < calls; i++) {
+            pass(&t, 1, 200, NULL);
+            tell_one(&t, DEED_CALLS, 1, 0, OBJECT, 300, NULL);
+        }
+        pass(&t, 2, 100, NULL);
+        pass(&t, 3, 100, NULL);
+        assert_int_equal(count_of(&t, MAYBE_MISSED), calls < 3);
+        maybe_free(t.maybe);
+    }
+}
+
+static void visits_are_flipped_unless_sure_or_seen_both_ways(void **state)
+{
+    struct sure_vector *after = calloc(1, sizeof *after + 2 * sizeof *after->at);
+    (void)state;
+    after->count = 2;
+    after->at[0] = 100;
+    for (int way = 0; way < 3; way++) {
+        struct told t = {maybe_new(), 0};
+        pass(&t, 0, 100, NULL);
+        pass(&t, 1, 200, way == 1 ? after : NULL);
+        if (way == 2)
+            pass(&t, 0, 100, NULL);
+        assert_int_equal(count_of(&t, MAYBE_FIRST), way == 0);
+        maybe_free(t.maybe);
+    }
+    free(after);
+}
+
+static void a_visit_comes_between_unless_it_did(void **state)
+{
+    (void)state;
+    for (int did = 0; did < 2; did++) {
+        struct told t = {maybe_new(), 0};
+        pass(&t, 0, 100, NULL);
+        if (did)
+            pass(&t, 1, 300, NULL);
+        pass(&t, 0, 200, NULL);
+        pass(&t, 1, 300, NULL);
+        assert_int_equal(count_of(&t, MAYBE_BETWEEN), !did);
+        maybe_free(t.maybe);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cycles_are_found_where_some_order_is_a_deadlock),
+        cmocka_unit_test(a_call_is_lost_only_if_nobody_was_in_the_lock),
+        cmocka_unit_test(a_call_is_missed_only_if_more_come_than_are_called),
+        cmocka_unit_test(visits_are_flipped_unless_sure_or_seen_both_ways),
+        cmocka_unit_test(a_visit_comes_between_unless_it_did),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
