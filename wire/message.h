@@ -90,7 +90,7 @@ enum feed { FEED_OFF, FEED_ON, FEED_STAY };
 /* Name of a message type, or "unknown". */
 const char *message_name(unsigned type);
 
-enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2 };
+enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2, ROLE_AGENT = 3 };
 
 /* A growing run of bytes to send.  Zero-initialised is empty.  All put_ calls
  * append; if memory runs out `failed` is set and stays, and data is kept as it

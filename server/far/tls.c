@@ -117,8 +117,8 @@ static ssize_t said(struct tls *tls, ssize_t n)
         errno = EAGAIN;
         return -1;
     }
-    if (tls->knows && (n == GNUTLS_E_PREMATURE_TERMINATION || n == GNUTLS_E_PULL_ERROR ||
-                       n == GNUTLS_E_PUSH_ERROR)) {
+    if (n == GNUTLS_E_PREMATURE_TERMINATION || n == GNUTLS_E_PULL_ERROR ||
+        n == GNUTLS_E_PUSH_ERROR || (tls->knows && n == GNUTLS_E_INVALID_SESSION)) {
         errno = ECONNRESET;
         return -1;
     }

@@ -5,9 +5,12 @@
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
+#include "server/peers/agents.h"
+#include "server/peers/begun.h"
 #include "server/peers/celling.h"
 #include "server/peers/handed.h"
 #include "server/peers/heaping.h"
+#include "server/peers/passing.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/wanting.h"
@@ -81,10 +84,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     peer->run = run;
     run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
-    tracefile_lock(run->trace, true);
-    if (!run->taking)
-        run->taking = taking_new(run->trace, run->file, peer->server->runs.keep_bytes);
-    run->taking_free = taking_free;
+    run_begun(peer->server, run);
     struct taker *taker = enter(peer);
     bool fits = journal_hello(run->taking, body, size, hello->environment);
     int e = errno;
@@ -220,7 +220,10 @@ void program_poll(struct server *server)
     read_wanted(server);
     wanting_go_on(server);
     turn_doing("the order");
-    bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
+    bool all = server->agent
+                   ? passing_go_on(server, share_of(TURN_TELL_NS))
+                   : telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
+    agents_look(server);
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
     turn_doing("parts that found no room");
@@ -524,12 +527,17 @@ void program_finish(struct server *server)
 {
     taker_stop(server->taker);
     taker_settle(server->taker, left_ns(server->last));
-    telling_go_on(server, server->last,
-                  server->last); /* what is lost can be named once all before is told */
+    if (!server->agent)
+        telling_go_on(server, server->last,
+                      server->last); /* what is lost can be named once all before is told */
     look_at_programs(server);
     while (server->peers)
         peer_drop(server->peers, NULL);
     free_retired(server, SIZE_MAX);
+    if (server->agent) {
+        passing_finish(server);
+        return;
+    }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
         if (run->live && run->taking && !run->finished &&
