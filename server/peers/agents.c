@@ -2,6 +2,7 @@
 #include "server/peers/agents.h"
 
 #include "memory/memory.h"
+#include "server/far/offset.h"
 #include "server/far/squeeze.h"
 #include "server/loop/log.h"
 #include "server/peers/begun.h"
@@ -30,6 +31,10 @@ struct far { /* of an agent's peer */
     char *host;
     size_t *sources; /* by stream: its place, plus 1; 0 none */
     size_t count, room;
+    struct offset offset; /* of its clock */
+    uint64_t asked_ns; /* by ours, when that was asked last; 0 never */
+    bool waits; /* for the answer */
+    unsigned answers;
 };
 
 struct sources {
@@ -186,12 +191,59 @@ static void take_batch(struct peer *peer, const uint8_t *body, size_t size)
         tell(peer, MESSAGE_EXPECTED, batch.stream, source->origin->next);
 }
 
+/* ---- clocks ---- */
+
+#define CLOCK_NS 1000000000u /* between two questions */
+#define CLOCK_SOON_NS 50000000u /* between the first ones */
+#define CLOCK_SOON 8u
+
+static void ask_clock(struct peer *peer, uint64_t now)
+{
+    struct far *far = peer->far;
+    uint64_t pause = far->answers < CLOCK_SOON ? CLOCK_SOON_NS : CLOCK_NS;
+    if (far->waits || peer->ending || peer->out.size || now - far->asked_ns < pause)
+        return; /* what waits to go out would be taken for the way */
+    far->asked_ns = turn_clock_ns();
+    far->waits = true;
+    out_begin(&peer->out, MESSAGE_CLOCK);
+    put_u64(&peer->out, far->asked_ns);
+    out_end(&peer->out);
+    peer_send(peer);
+}
+
+static void take_clock(struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    struct far *far = peer->far;
+    uint64_t asked = get_u64(&in), heard = get_u64(&in), said = get_u64(&in);
+    if (!in_done(&in) || !far->waits || asked != far->asked_ns) {
+        peer_refuse(peer, "TIMED: was not asked for");
+        return;
+    }
+    far->waits = false;
+    far->answers++;
+    offset_take(&far->offset, asked, heard, said, turn_clock_ns());
+}
+
+static void say_clock(const struct peer *peer)
+{
+    int64_t low, high;
+    offset_at(&peer->far->offset, turn_clock_ns(), &low, &high);
+    if (peer->far->offset.known)
+        log_line("%s is gone; its clock is ahead of ours by %lld to %lld ns", peer->name,
+                 (long long)low, (long long)high);
+    else
+        log_line("%s is gone", peer->name);
+}
+
 static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     if (type == MESSAGE_STREAM)
         take_stream(peer, body, size);
     else if (type == MESSAGE_FORWARD)
         take_batch(peer, body, size);
+    else if (type == MESSAGE_TIMED)
+        take_clock(peer, body, size);
     else
         peer_refuse(peer, "%s is no message of an agent", message_name(type));
 }
@@ -215,7 +267,7 @@ static void gone(struct peer *peer)
         if (sources->items[i].peer == peer)
             sources->items[i].peer = NULL;
     if (!peer->server->quiet)
-        log_line("%s is gone", peer->name);
+        say_clock(peer);
     free(peer->far->host);
     free(peer->far->sources);
     free(peer->far);
@@ -247,6 +299,10 @@ void agents_refuse(struct server *server, const struct run *run, uint32_t sessio
 void agents_look(struct server *server)
 {
     struct sources *sources = server->sources;
+    uint64_t now = turn_clock_ns();
+    for (struct peer *peer = sources ? server->peers : NULL; peer; peer = peer->next)
+        if (peer->far)
+            ask_clock(peer, now);
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct source *source = &sources->items[i];
         if (!source->run || !source->run->finished || !source->origin->ended)

@@ -140,7 +140,7 @@ wait $running
 until_true ended cut
 check "the link was cut: sound" sound "$(served cut)"
 is "nothing is missing, nothing twice" "$(figure "$(served cut)" events)" "$(figure "$(kept cut)" events)"
-is "and each event is there" "$(poet dump "$(served cut)" | cksum)" "$(poet dump "$(kept cut)" | cksum)"
+is "and each event is there" "$(poet dump "$(served cut)" | sort | cksum)" "$(poet dump "$(kept cut)" | sort | cksum)"
 is "no name of a thread can be read on the way" "$(grep -c -a unmistakable wire.log)" 0
 is "(it is in the file)" "$(poet dump "$(served cut)" | grep -c -m 1 unmistakable)" 1
 
@@ -158,7 +158,7 @@ server
 wait $running
 until_true ended killed
 check "the server was killed: sound" sound "$(served killed)"
-is "all is in the file of the new one" "$(poet dump "$(served killed)" | cksum)" "$(poet dump "$(kept killed)" | cksum)"
+is "all is in the file of the new one" "$(poet dump "$(served killed)" | sort | cksum)" "$(poet dump "$(kept killed)" | sort | cksum)"
 
 # ---- the server is away, and the agent is killed at full rate ----
 kill $server
@@ -178,10 +178,11 @@ agent $proxied
 server
 like "what was left is found" "$(cat agent.log)" "kept/left-.*was left behind: it is forwarded"
 until_true ended left
-check "the agent was killed: its journal is whole" poet check "$(served left)"
+# (what was in the queues then is lost: the program was killed, too)
+is "the agent was killed: nothing contradicts" "$(figure "$(served left)" contradictions)$(figure "$(served left)" pending)" 00
 poet merge gone/left-*.poet -o merged.poet
 is "nothing is missing" "$(figure "$(served left)" events)" "$(figure merged.poet events)"
-is "line by line" "$(poet dump "$(served left)" | cksum)" "$(poet dump merged.poet | cksum)"
+is "line by line" "$(poet dump "$(served left)" | sort | cksum)" "$(poet dump merged.poet | sort | cksum)"
 [ "$(figure merged.poet events)" -gt 10000 ] || not_ok "there was something"
 kill -KILL $agent
 wait $agent 2>/dev/null
@@ -228,9 +229,14 @@ program after ./serial
 until_true ended after
 check "and programs go on" sound "$(served after)"
 
-# ---- files of two agents, ordered later ----
+# ---- clocks: here there is one ----
 kill $agent
 wait $agent 2>/dev/null
+said() { grep 'its clock is ahead' server.log; }
+until_true said
+like "how far the agent's clock may be off" "$(said | tail -n 1)" "ahead of ours by -[0-9]* to [0-9]* ns"
+
+# ---- files of two agents, ordered later ----
 kill $server
 wait $server 2>/dev/null
 for i in 1 2; do

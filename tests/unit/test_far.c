@@ -1,6 +1,7 @@
 /* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a journal that is followed
  * while it is written. */
 #define _GNU_SOURCE
+#include "server/far/offset.h"
 #include "server/far/squeeze.h"
 #include "server/far/tls.h"
 #include "server/store/following.h"
@@ -381,13 +382,52 @@ static void follows(void **state)
     free(used);
 }
 
+/* ---- clocks ---- */
+
+/* Whatever the ways take, the offset that there is lies between the bounds, and they grow narrow. */
+static void offsets(void **state)
+{
+    (void)state;
+    static const int64_t ahead[] = {0, 5000000000, -3000000000};
+    for (size_t k = 0; k < 3; k++) {
+        struct offset offset = {0};
+        uint32_t random = 1;
+        int64_t narrowest = INT64_MAX, low, high;
+        for (uint64_t now = 10000000000, i = 0; i < 1000; i++, now += 1000000) {
+            uint64_t ways[3];
+            for (size_t w = 0; w < 3; w++)
+                ways[w] = 1000 + ((random = random * 1664525u + 1013904223u) >> 12);
+            uint64_t t1 = now + ways[0] + (uint64_t)ahead[k],
+                     t3 = now + ways[0] + ways[1] + ways[2];
+            offset_take(&offset, now, t1, t1 + ways[1], t3);
+            offset_at(&offset, t3, &low, &high);
+            assert_true(low <= ahead[k] && ahead[k] <= high);
+            int64_t width = (int64_t)(ways[0] + ways[2]);
+            narrowest = width < narrowest ? width : narrowest;
+            assert_true(high - low <=
+                        narrowest + 1000 * 2 * OFFSET_DRIFT_PPM + 2 * OFFSET_DRIFT_PPM);
+        }
+        struct offset before = offset;
+        assert_false(offset_take(&offset, 100, 50, 40, 200)); /* it left before it came */
+        assert_false(
+            offset_take(&offset, 100, 50, 160, 200)); /* it stayed longer than it was away */
+        assert_false(offset_take(&offset, 200, 50, 60, 100));
+        assert_false(offset_take(&offset, 1, UINT64_MAX, UINT64_MAX, 2));
+        assert_memory_equal(&before, &offset, sizeof offset);
+        int64_t later_low, later_high;
+        offset_at(&offset, offset.at_ns + 1000000000, &later_low, &later_high);
+        assert_int_equal(later_high - later_low - (offset.high_ns - offset.low_ns),
+                         2 * (1001 * OFFSET_DRIFT_PPM));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys),        cmocka_unit_test(tls_carries),
         cmocka_unit_test(tls_refuses), cmocka_unit_test(tls_replayed),
         cmocka_unit_test(batches),     cmocka_unit_test(first_words),
-        cmocka_unit_test(follows),
+        cmocka_unit_test(follows),     cmocka_unit_test(offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
