@@ -23,6 +23,7 @@ SANITIZE ?=
 BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP
 PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
+HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
 
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
@@ -31,7 +32,9 @@ TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/call
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
-SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake taking sampling file measure causes answer answer/table peers))) $(ORDER) $(STORE) $(MEMORY)
+# (what reaches other machines, or what says that nothing does)
+FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/without.c,$(wildcard server/far/*.c)),server/far/without.c server/far/offset.c)
+SERVER  = $(FAR) $(wildcard $(addprefix server/,$(addsuffix /*.c,loop agent run intake taking sampling file measure causes answer answer/table peers))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
@@ -46,7 +49,8 @@ HEAP    = $(wildcard clients/trace/heap/*.c)
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) -lm
+LIBS_FAR    = $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls libzstd))
+LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
@@ -79,6 +83,9 @@ BIN += $(COMPLETIONS:%=$(B)/share/%)
 all: $(BIN)
 ifneq ($(HAVE_GTK),yes)
 	@echo "left out: poet view, since GTK 4 was not found (Debian: libgtk-4-dev)"
+endif
+ifneq ($(HAVE_FAR),yes)
+	@echo "left out: other machines (poet server --to, poet://), since GnuTLS or zstd was not found (Debian: libgnutls28-dev libzstd-dev)"
 endif
 
 $(B)/o/%.o: %.c
@@ -268,7 +275,10 @@ $(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-ped
 else
 UNITS := $(filter-out test_axis test_camera test_history,$(UNITS))
 endif
-LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash
+ifneq ($(HAVE_FAR),yes)
+UNITS := $(filter-out test_far,$(UNITS))
+endif
+LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR)
 $(B)/tests/tested.a: $(patsubst %.c,$(B)/o/%.o,$(TESTED))
 	$(call step,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^

@@ -2,11 +2,16 @@
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "server/options.h"
+#include "server/agent/agent.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
+#include "server/far/tls.h"
 #include "server/file/rest.h"
 #include "server/peers/admit.h"
+#include "server/peers/agents.h"
+#include "server/peers/farrelay.h"
 #include "server/peers/greet.h"
+#include "server/peers/merging.h"
 #include "server/peers/program.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
@@ -17,6 +22,7 @@
 #include "server/peers/relay.h"
 #include "server/taking/taking.h"
 #include "wire/endpoint.h"
+#include "wire/key.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -115,6 +121,8 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (server->behind)
         return; /* what those who hung up left is worked off first */
+    if (agents_expected(server) || (server->agent && !agent_is_done(server->agent)))
+        return; /* of an agent that is away for a while, more comes; or more is to go */
     if (!server->peers && server->once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
     ev_timer_stop(loop, timer);
@@ -139,7 +147,8 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
 {
     (void)loop;
     (void)events;
-    admit(io->data, io->fd);
+    struct server *server = io->data;
+    admit(server, io->fd, endpoint_is_far(server->endpoints[io - server->listeners]));
 }
 
 static int fail(const char *what, const char *why)
@@ -148,10 +157,27 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
+/* Beyond this machine no door opens without one. */
+static bool have_key(struct server *server, struct error *error)
+{
+    struct key key;
+    if (server->key)
+        return true;
+    if (!tls_is_there())
+        error_set(error,
+                  "this Poet was built without GnuTLS and zstd: it reaches no other machine");
+    if (!tls_is_there() || !key_read(NULL, &key, error))
+        return false;
+    server->key = memory_bytes(sizeof key);
+    *server->key = key;
+    return true;
+}
+
 static bool listen_on(struct server *server, const char *endpoint)
 {
     struct error error;
-    int fd = endpoint_listen(endpoint, &error);
+    bool far = endpoint_is_far(endpoint);
+    int fd = far && !have_key(server, &error) ? -1 : endpoint_listen(endpoint, &error);
     if (fd < 0) {
         fprintf(stderr, "poet server: %s\n", error.text);
         return false;
@@ -258,6 +284,10 @@ static void finish(struct server *server)
     }
     free(server->listeners);
     free(server->endpoints);
+    agents_free(server);
+    agent_free(server->agent);
+    free(server->key);
+    free(server->directory);
     taker_free(server->taker);
     ev_loop_destroy(server->loop);
 }
@@ -311,7 +341,40 @@ static void take_client(struct server *server, int client)
     ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(client, F_SETFD, FD_CLOEXEC);
-    peer_new(server, client, "the client that started it", &greeting, false);
+    peer_new(server, channel_on_socket(client), "the client that started it", &greeting, false);
+}
+
+/* Its journals lie in a directory, where it finds them again. */
+static bool be_agent(struct server *server, const char *to)
+{
+    struct error error;
+    bool keep = server->runs.output != NULL;
+    size_t n = keep ? strlen(server->runs.output) : 0;
+    if (keep && (!n || server->runs.output[n - 1] != '/')) {
+        fail(server->runs.output, "an agent writes into a directory: end its name with /");
+        return false;
+    }
+    server->directory = keep ? memory_copied(server->runs.output) : runs_directory("agent");
+    server->runs.output = server->directory;
+    if (keep && !clear_output(server->directory))
+        return false;
+    server->agent = agent_new(server->loop, to, server->directory, keep, &error);
+    if (!server->agent)
+        fprintf(stderr, "poet server: %s\n", error.text);
+    return server->agent != NULL;
+}
+
+/* No socket, and no client: files in, a file out. */
+static int merge_files(struct server *server, const struct server_options *asked)
+{
+    server->quiet = server->runs.quiet = true;
+    if (!clear_output(server->runs.output))
+        return 1;
+    start_loop(server);
+    bool good = merge(server, (const char *const *)asked->merged, asked->merged_count);
+    finish(server);
+    free(server->runs.items);
+    return good ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -326,6 +389,8 @@ int main(int argc, char **argv)
     server.once = asked.once;
     server.quiet = server.runs.quiet = asked.quiet;
     int client = asked.client;
+    if (asked.stdio && asked.to)
+        return far_relay(asked.to);
     if (asked.stdio && !asked.file)
         return relay_to_default();
     if (asked.stdio && (client = stdio_begin()) < 0)
@@ -337,12 +402,14 @@ int main(int argc, char **argv)
     server.endpoints = memory_zeroed(LISTENS_MOST, sizeof *server.endpoints);
     if (!server.loop)
         return fail("start", "out of memory");
+    if (asked.merge)
+        return merge_files(&server, &asked);
     if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!clear_output(server.runs.output)) {
+    } else if (!asked.to && !clear_output(server.runs.output)) {
         return 1;
     }
     char endpoint[400];
@@ -354,6 +421,8 @@ int main(int argc, char **argv)
         }
         asked.listens[asked.listen_count++] = endpoint;
     }
+    if (asked.to && !be_agent(&server, asked.to))
+        return 1;
     start_loop(&server);
     for (size_t i = 0; i < asked.listen_count; i++)
         if (!listen_on(&server, asked.listens[i]))

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEEP = 256, CLIENT, ONCE, STDIO };
+enum { KEEP = 256, CLIENT, ONCE, STDIO, TO, MERGE };
 
 static bool parse_size(const char *s, uint64_t *bytes)
 {
@@ -56,6 +56,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case STDIO:
         o->stdio = true;
         return 0;
+    case TO:
+        o->to = value;
+        return 0;
+    case MERGE:
+        o->merge = true;
+        return 0;
     case ONCE:
         o->once = true;
         return 0;
@@ -70,15 +76,21 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Who is served:", 1},
     {"listen", 'l', "ENDPOINT", 0,
-     "unix:PATH or tcp:HOST:PORT; may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock; beyond "
-     "the loopback network both sides need the same secret in $POET_TOKEN",
+     "unix:PATH, poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other machines) or "
+     "tcp:HOST:PORT (for programs; beyond the loopback network both sides need the same secret in $POET_TOKEN); "
+     "may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock",
      1},
     {"stdio", STDIO, NULL, 0,
      "speak with one viewer on standard input and output: about FILE, else for the server that "
      "listens here; what `poet view ssh:HOST` starts",
      1},
     {"once", ONCE, NULL, 0, "end when the last program and viewer are gone", 1},
+    {"merge", MERGE, NULL, OPTION_HIDDEN, "order files of agents as one run, and end", 1},
     {"client", CLIENT, "DESCRIPTOR", OPTION_HIDDEN, "the one client that started it", 1},
+    {"to", TO, "ENDPOINT", 0,
+     "be an agent: take events from the programs of this machine, and forward them to the server at poet://HOST:PORT, "
+     "which orders those of all machines; what is not acknowledged there stays on disk",
+     1},
     {NULL, 0, NULL, 0, "Where runs go:", 2},
     {"output", 'o', "FILE|DIR/", 0,
      "write the first run to FILE, the next ones beside it with a number; or PROGRAM-TIME.poet into "
@@ -110,6 +122,11 @@ int server_options_read(struct server_options *o, int argc, char **argv)
     const char *keep = getenv("POET_KEEP");
     if (keep && *keep && !o->keep_bytes && take_size(o, keep, "POET_KEEP=") != 0)
         return OPTIONS_WRONG;
+    if (o->merge) {
+        o->merged = argv + first;
+        o->merged_count = (size_t)(argc - first);
+        return OPTIONS_READ;
+    }
     if (argc - first > 1 || (argc > first && o->client < 0 && !o->stdio)) {
         fprintf(stderr, "poet server: %s: unexpected\nsee: poet help server\n", argv[first]);
         return OPTIONS_WRONG;

@@ -11,11 +11,14 @@
 struct server_options {
     const char *listens[LISTENS_MOST]; /* endpoints; none: the default one */
     size_t listen_count;
+    const char *to;      /* it is an agent of the server there; NULL: it orders itself */
+    char **merged;       /* files that are ordered together, then it ends; NULL none */
+    size_t merged_count;
     const char *output;  /* FILE or DIR/, NULL: the default directory */
     uint64_t keep_bytes; /* 0: everything */
     int client;          /* the descriptor of the one client that started it, -1 none */
     const char *file;    /* the one trace that it is about, NULL none */
-    bool stdio, once, quiet;
+    bool stdio, once, quiet, merge;
 };
 
 /* -1: read; else the exit status, with everything said. */

@@ -27,8 +27,10 @@ void error_set(struct error *error, const char *format, ...)
 
 bool endpoint_is(const char *s)
 {
-    return strncmp(s, "unix:", 5) == 0 || strncmp(s, "tcp:", 4) == 0;
+    return strncmp(s, "unix:", 5) == 0 || strncmp(s, "tcp:", 4) == 0 || endpoint_is_far(s);
 }
+
+bool endpoint_is_far(const char *s) { return strncmp(s, "poet://", 7) == 0; }
 
 bool endpoint_directory(char *path, size_t size, struct error *error)
 {
@@ -116,9 +118,10 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
 static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
 {
     char host[256];
-    const char *at = endpoint + 4, *colon = strrchr(at, ':');
+    bool far = endpoint_is_far(endpoint);
+    const char *at = endpoint + (far ? 7 : 4), *colon = strrchr(at, ':');
     if (!colon || colon == at || !colon[1] || (size_t)(colon - at) >= sizeof host) {
-        error_set(error, "%s: write tcp:HOST:PORT", endpoint);
+        error_set(error, "%s: write %sHOST:PORT", endpoint, far ? "poet://" : "tcp:");
         return NULL;
     }
     snprintf(host, sizeof host, "%.*s", (int)(colon - at), at);
@@ -130,10 +133,11 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     int e = getaddrinfo(host, colon + 1, &hints, &found);
     if (e) {
-        error_set(error, "%s: %s", endpoint, gai_strerror(e));
+        error_set(error, "%s: %s%s", endpoint, gai_strerror(e),
+                  far ? ": look at the host's name and the port, or write the host's address" : "");
         return NULL;
     }
-    if (!endpoint_is_loopback(found->ai_addr) && !endpoint_token()) {
+    if (!far && !endpoint_is_loopback(found->ai_addr) && !endpoint_token()) {
         error_set(
             error,
             "%s: only the loopback addresses are served without a secret: set POET_TOKEN to the same "
@@ -145,6 +149,25 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
     return found;
 }
 #endif
+
+bool endpoint_address(const char *endpoint, struct sockaddr_storage *address, size_t *size,
+                      struct error *error)
+{
+    struct sockaddr_un sun;
+    *address = (struct sockaddr_storage){0};
+    if (strncmp(endpoint, "unix:", 5) == 0) {
+        if (!unix_address(endpoint, &sun, error))
+            return false;
+        memcpy(address, &sun, *size = sizeof sun);
+        return true;
+    }
+    struct addrinfo *tcp = tcp_address(endpoint, error);
+    if (!tcp)
+        return false;
+    memcpy(address, tcp->ai_addr, *size = tcp->ai_addrlen);
+    freeaddrinfo(tcp);
+    return true;
+}
 
 /* Over TCP the first message is the secret, where there is one. */
 static bool send_token(int fd)
@@ -200,6 +223,11 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
     struct sockaddr_un sun;
     struct addrinfo *tcp = NULL;
     *absent = false;
+    if (endpoint_is_far(endpoint)) {
+        error_set(error, "%s: programs reach it by an agent on their machine: poet server --to %s",
+                  endpoint, endpoint);
+        return -1;
+    }
     bool local = strncmp(endpoint, "unix:", 5) == 0;
     if (local ? !unix_address(endpoint, &sun, error) : !(tcp = tcp_address(endpoint, error)))
         return -1;
@@ -268,8 +296,8 @@ int endpoint_listen(const char *endpoint, struct error *error)
 {
     if (strncmp(endpoint, "unix:", 5) == 0)
         return listen_unix(endpoint, error);
-    if (strncmp(endpoint, "tcp:", 4) != 0) {
-        error_set(error, "%s: write unix:PATH or tcp:HOST:PORT", endpoint);
+    if (strncmp(endpoint, "tcp:", 4) != 0 && !endpoint_is_far(endpoint)) {
+        error_set(error, "%s: write unix:PATH, poet://HOST:PORT or tcp:HOST:PORT", endpoint);
         return -1;
     }
     struct addrinfo *tcp = tcp_address(endpoint, error);

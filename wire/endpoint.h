@@ -1,4 +1,5 @@
-/* Endpoints: `unix:PATH`, `tcp:HOST:PORT`, and where they are by default.
+/* Endpoints: `unix:PATH`, `tcp:HOST:PORT`, `poet://HOST:PORT` (TLS with a key, wire/key.h), and where they are by
+ * default.
  * Addresses only.  TCP beyond the loopback network needs a secret that both sides know
  * (POET_TOKEN); it is sent as it is, so the network must be one's own.  All functions return a descriptor (close-on-exec) or
  * -1 with a message of one line in `error`. */
@@ -20,6 +21,12 @@ bool endpoint_is_loopback(const struct sockaddr *address); /* never true for a U
 
 /* True if s looks like an endpoint rather than a file. */
 bool endpoint_is(const char *s);
+bool endpoint_is_far(
+    const char *s); /* poet://: for servers, agents and viewers; programs have an agent */
+/* Where a Unix socket or poet:// is; looks a name up, which may take long.  False with a message. */
+struct sockaddr_storage;
+bool endpoint_address(const char *endpoint, struct sockaddr_storage *address, size_t *size,
+                      struct error *error);
 
 /* The directory of the user's sockets, made with mode 0700 if need be and
  * checked to be the user's own.  False with a message if there is none. */

@@ -63,6 +63,13 @@
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \
+    M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
+    M(41, STREAM) /* a journal that it has */                                    \
+    M(42, FORWARD) /* a batch of its chunks */                                   \
+    M(43, EXPECTED) /* to an agent: the chunk that is wanted next; those before are kept */ \
+    M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */ \
+    M(45, CLOCK)  /* to an agent: what does your clock say? */                   \
+    M(46, TIMED)  /* it says that, and what the question said */                 \
     M(64, WELCOME) /* who the server is, after HELLO */                          \
     M(65, ERROR)  /* the last word before a server hangs up */                   \
     M(66, ANSWER) /* a part of the answer to a question */                       \
@@ -86,7 +93,7 @@ enum feed { FEED_OFF, FEED_ON, FEED_STAY };
 /* Name of a message type, or "unknown". */
 const char *message_name(unsigned type);
 
-enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2 };
+enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2, ROLE_AGENT = 3 };
 
 /* A growing run of bytes to send.  Zero-initialised is empty.  All put_ calls
  * append; if memory runs out `failed` is set and stays, and data is kept as it

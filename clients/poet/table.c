@@ -13,7 +13,7 @@ const struct command *const table_commands[] = {
     &command_meters, &command_watch, &command_report, &command_order,
     &command_dump, &command_stat, &command_check, &command_note,
     &command_ls, &command_rm, &command_runs, &command_import,
-    NULL};
+    &command_key, &command_merge, NULL};
 /* clang-format on */
 
 const struct table_program table_programs[] = {

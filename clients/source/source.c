@@ -208,6 +208,20 @@ static bool start_remote(struct source *source, const char *what, struct error *
     return ok;
 }
 
+/* poet://HOST:PORT: a process of ours speaks TLS with it. */
+static bool start_far(struct source *source, const char *what, struct error *error)
+{
+    char program[PATH_MAX];
+    int errors;
+    if (!server_program(program, sizeof program, error))
+        return false;
+    const char *arguments[] = {program, "--stdio", "--to", what, NULL};
+    if (start_process(source, arguments, true, &errors))
+        return wait_for_process(source, errors, what, error);
+    error_set(error, "%s: %s", what, strerror(errno));
+    return false;
+}
+
 #define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
 
 /* Waits for bytes; says so on a terminal after a second. */
@@ -357,6 +371,8 @@ static bool open_what(struct source *source, char *what, enum source_lines lines
     bool ok;
     if (remote) {
         ok = start_remote(source, what, error);
+    } else if (endpoint_is_far(what)) {
+        ok = start_far(source, what, error);
     } else if (endpoint_is(what)) {
         ok = connect_to(source, what, error);
     } else if (stat(what, &st) < 0) {
@@ -398,6 +414,10 @@ bool source_open_default(struct source *source, struct error *error)
     *source = (struct source){.fd = -1};
     if (!endpoint_default(endpoint, sizeof endpoint, error))
         return false;
+    if (endpoint_is_far(endpoint)) {
+        source->name = memory_copied(endpoint);
+        return start_far(source, endpoint, error) && wait_for_welcome(source, error);
+    }
     int fd = endpoint_connect(endpoint, 2000, &absent, error);
     if (fd < 0 && absent) {
         if (!server_program(program, sizeof program, error))

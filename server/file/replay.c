@@ -214,6 +214,8 @@ static void play(void *context, struct chunk chunk)
 {
     struct player *player = context;
     bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
+        return; /* how it is forwarded does not matter here */
     player->ended = chunk.kind == CHUNK_END;
     if (player->lost)
         return;

@@ -27,6 +27,14 @@ static char *state_directory(void)
     return full;
 }
 
+char *runs_directory(const char *name)
+{
+    char *state = state_directory(), *full = memory_printed("%s/%s/", state, name);
+    mkdir(full, 0700);
+    free(state);
+    return full;
+}
+
 static char *file_for(const struct runs *runs, const char *key)
 {
     const char *output = runs->output;

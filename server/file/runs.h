@@ -15,6 +15,8 @@ struct runs {
 
 /* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512 bytes. */
 struct run *runs_find(struct runs *runs, const char *key, char *why, size_t size);
+/* A directory of the user's state, made if need be, with a / at its end (caller frees). */
+char *runs_directory(const char *name);
 void runs_add(struct runs *runs, struct run *run);
 void runs_asked(struct runs *runs, struct run *run); /* somebody wants it, now */
 

@@ -6,6 +6,7 @@
 #include "server/peers/greet.h"
 #include "server/peers/server.h"
 #include "server/loop/log.h"
+#include "server/far/tls.h"
 
 #include "wire/endpoint.h"
 
@@ -125,7 +126,28 @@ static void refuse_one(struct server *server, int listener)
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-void admit(struct server *server, int listener)
+/* Whoever shows by TLS that it has the key. */
+static void admit_far(struct server *server, int fd, const struct sockaddr_storage *there)
+{
+    char name[64], host[INET6_ADDRSTRLEN] = "";
+    struct error error;
+    const struct sockaddr_in *in = (const void *)there;
+    const struct sockaddr_in6 *in6 = (const void *)there;
+    bool v6 = there->ss_family == AF_INET6;
+    inet_ntop(there->ss_family, v6 ? (const void *)&in6->sin6_addr : (const void *)&in->sin_addr,
+              host, sizeof host);
+    snprintf(name, sizeof name, "%.45s port %u", host, ntohs(v6 ? in6->sin6_port : in->sin_port));
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    struct tls *tls =
+        peers_of(server) < LIMIT_SESSIONS ? tls_new(fd, true, server->key, &error) : NULL;
+    if (!tls)
+        close(fd);
+    else
+        peer_new(server, channel_on_tls(fd, tls), name, &greeting, false);
+}
+
+void admit(struct server *server, int listener, bool far)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
@@ -136,6 +158,12 @@ void admit(struct server *server, int listener)
     struct sockaddr_storage here = {0};
     struct ucred who = {0};
     socklen_t size = sizeof here, who_size = sizeof who;
+    if (far) {
+        getpeername(fd, (struct sockaddr *)&here, &size);
+        keep_alive(fd);
+        admit_far(server, fd, &here);
+        return;
+    }
     getsockname(fd, (struct sockaddr *)&here, &size);
     bool local = here.ss_family == AF_UNIX, secret = !local && endpoint_token(), own;
     char name[64] = "a peer over TCP";
@@ -154,5 +182,5 @@ void admit(struct server *server, int listener)
     else if (peers_of(server) >= LIMIT_SESSIONS)
         refuse(fd, name, "too many peers");
     else
-        peer_new(server, fd, name, &greeting, secret);
+        peer_new(server, channel_on_socket(fd), name, &greeting, secret);
 }

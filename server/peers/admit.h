@@ -4,7 +4,9 @@
 
 struct server;
 
-/* Takes or refuses whoever waits at a listener. */
-void admit(struct server *server, int listener);
+#include <stdbool.h>
+
+/* Takes or refuses whoever waits at a listener; far: by TLS. */
+void admit(struct server *server, int listener, bool far);
 
 #endif

@@ -2,7 +2,9 @@
 #include "server/peers/channel.h"
 
 #include "memory/memory.h"
+#include "server/far/tls.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -68,12 +70,41 @@ static bool socket_has_ended(const struct channel *channel)
 }
 
 static void socket_close(struct channel *channel) { close(channel->fd); }
+static const char *socket_why(const struct channel *channel) { return strerror(errno + !channel); }
 
 struct channel channel_on_socket(int fd)
 {
     static const struct channel_kind kind = {socket_read, socket_write, socket_has_ended,
-                                             socket_close};
+                                             socket_close, socket_why};
     return (struct channel){.kind = &kind, .fd = fd};
+}
+
+/* ---- TLS ---- */
+
+static ssize_t secret_read(struct channel *channel, void *bytes, size_t size)
+{
+    return tls_read(channel->tls, bytes, size);
+}
+
+static ssize_t secret_write(struct channel *channel, const void *bytes, size_t size, int descriptor)
+{
+    (void)descriptor; /* no use to another machine */
+    return tls_write(channel->tls, bytes, size);
+}
+
+static void secret_close(struct channel *channel)
+{
+    tls_free(channel->tls);
+    close(channel->fd);
+}
+
+static const char *secret_why(const struct channel *channel) { return tls_why(channel->tls); }
+
+struct channel channel_on_tls(int fd, struct tls *tls)
+{
+    static const struct channel_kind kind = {secret_read, secret_write, socket_has_ended,
+                                             secret_close, secret_why};
+    return (struct channel){.kind = &kind, .fd = fd, .tls = tls};
 }
 
 /* ---- any ---- */

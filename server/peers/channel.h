@@ -1,7 +1,6 @@
 /* A channel: bytes to and from the other side, and descriptors where they can come along.
  *
- * What the bytes go through is in its table: here a socket; TLS, or a log of all that is said, would be
- * another one.  Nothing waits. */
+ * What the bytes go through is in its table: a socket, or TLS over one.  Nothing waits. */
 #ifndef SERVER_PEERS_CHANNEL_H
 #define SERVER_PEERS_CHANNEL_H
 
@@ -9,8 +8,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct tls;
+
 struct channel {
     const struct channel_kind *kind;
+    struct tls *tls; /* NULL: a socket */
     int fd;           /* to wait on */
     int *descriptors; /* received, not claimed yet; the oldest first */
     size_t descriptor_count;
@@ -23,10 +25,12 @@ struct channel_kind {
     ssize_t (*write)(struct channel *channel, const void *bytes, size_t size, int descriptor);
     bool (*has_ended)(const struct channel *channel); /* though not all that it sent was read */
     void (*close)(struct channel *channel);
+    const char *(*why)(const struct channel *channel); /* after EPROTO: why it is not spoken with */
 };
 
 /* The channel closes the socket. */
 struct channel channel_on_socket(int fd);
+struct channel channel_on_tls(int fd, struct tls *tls); /* both; no descriptors come along */
 void channel_close(struct channel *channel);
 int channel_take_descriptor(
     struct channel *channel); /* the oldest one, or -1; the caller closes it */
@@ -40,6 +44,11 @@ static inline ssize_t channel_write(struct channel *channel, const void *bytes, 
                                     int descriptor)
 {
     return channel->kind->write(channel, bytes, size, descriptor);
+}
+
+static inline const char *channel_why(const struct channel *channel)
+{
+    return channel->kind->why(channel);
 }
 
 static inline bool channel_has_ended(const struct channel *channel)

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "server/peers/greet.h"
 
+#include "server/agent/agent.h"
+#include "server/peers/agents.h"
 #include "server/peers/program.h"
 #include "server/peers/welcome.h"
 #include "server/peers/server.h"
@@ -75,7 +77,9 @@ static void refuse(struct peer *peer, const struct hello *hello, const struct in
 static void welcome(struct peer *peer)
 {
     bool program = peer->role == ROLE_PROGRAM;
-    peer->talk = program ? &talk_with_program : &talk_with_viewer;
+    peer->talk = program                    ? &talk_with_program
+                 : peer->role == ROLE_AGENT ? &talk_with_agent
+                                            : &talk_with_viewer;
     out_begin(&peer->out, MESSAGE_WELCOME);
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
@@ -95,7 +99,12 @@ static void hello_message(struct peer *peer, const uint8_t *body, size_t size)
         refuse(peer, &hello, &in);
     } else {
         peer->role = hello.role;
-        if (hello.role != ROLE_PROGRAM || welcome_hear(peer, body, size, &hello))
+        if (hello.role == ROLE_VIEWER && peer->server->agent)
+            peer_refuse(peer, "this is an agent, which orders nothing: ask the server at %s",
+                        agent_where(peer->server->agent));
+        else if (hello.role == ROLE_PROGRAM && peer->channel.tls)
+            peer_refuse(peer, "programs reach it by an agent on their machine: poet server --to");
+        else if (hello.role != ROLE_PROGRAM || welcome_hear(peer, body, size, &hello))
             welcome(peer);
     }
     hello_free(&hello);
@@ -105,6 +114,12 @@ static void first_message(struct peer *peer, unsigned type, const uint8_t *body,
 {
     if (peer->owes_token || type == MESSAGE_TOKEN)
         token_message(peer, type, body, size);
+    else if (type == MESSAGE_AGENT && peer->server->agent)
+        peer_refuse(peer, "this is an agent itself, of %s", agent_where(peer->server->agent));
+    else if (type == MESSAGE_AGENT && agents_hello(peer, body, size))
+        welcome(peer);
+    else if (type == MESSAGE_AGENT)
+        return;
     else if (type != MESSAGE_HELLO)
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
     else

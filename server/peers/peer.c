@@ -18,12 +18,13 @@
 static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
-struct peer *peer_new(struct server *server, int fd, const char *name, const struct talk *talk,
-                      bool far)
+struct peer *peer_new(struct server *server, struct channel channel, const char *name,
+                      const struct talk *talk, bool far)
 {
     struct peer *peer = memory_zeroed(1, sizeof *peer);
     peer->server = server;
-    peer->channel = channel_on_socket(fd);
+    peer->channel = channel;
+    peer->limit = LIMIT_MESSAGE_BYTES;
     peer->talk = talk;
     peer->owes_token = far;
     peer->since = ev_now(server->loop);
@@ -35,8 +36,8 @@ struct peer *peer_new(struct server *server, int fd, const char *name, const str
         server->peers = peer;
     server->last_peer = peer;
     server->had_peer = true;
-    ev_io_init(&peer->readable, on_readable, fd, EV_READ);
-    ev_io_init(&peer->writable, on_writable, fd, EV_WRITE);
+    ev_io_init(&peer->readable, on_readable, channel.fd, EV_READ);
+    ev_io_init(&peer->writable, on_writable, channel.fd, EV_WRITE);
     peer->readable.data = peer->writable.data = peer;
     ev_io_start(server->loop, &peer->readable);
     return peer;
@@ -111,7 +112,9 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
                 ev_io_stop(loop, io);
                 return;
             }
-            peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL : strerror(errno));
+            peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL
+                            : errno == EPROTO                         ? channel_why(&peer->channel)
+                                                                      : strerror(errno));
             return;
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
@@ -141,7 +144,7 @@ static void use_messages(struct peer *peer)
         size_t length;
         const char *error;
         const uint8_t *at = used ? peer->in.data + used : peer->in.data; /* which may be NULL */
-        int got = frame_read(at, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length, &error);
+        int got = frame_read(at, peer->in.size - used, peer->limit, &type, &length, &error);
         if (got < 0)
             peer_refuse(peer, "%s", error);
         if (got <= 0)
@@ -212,6 +215,10 @@ static bool read_some(struct peer *peer)
     ssize_t n = channel_read(&peer->channel, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
+    if (n < 0 && errno == EPROTO) {
+        peer_drop(peer, channel_why(&peer->channel));
+        return false;
+    }
     if (n <= 0) {
         ev_io_stop(peer->server->loop, &peer->readable);
         peer->closed = 1;

@@ -12,6 +12,7 @@
 #include <ev.h>
 
 struct peer;
+struct far;
 struct program;
 struct server;
 
@@ -44,6 +45,7 @@ struct peer {
     uint8_t role; /* 0: not known yet */
     ev_io readable, writable;
     struct out in, out;
+    size_t limit; /* bytes of a message */
     uint64_t in_bytes; /* read and used up so far, for complaints */
     double since;
     bool owes_token; /* it must say the secret before HELLO */
@@ -60,6 +62,8 @@ struct peer {
     struct watch *watch; /* of watching.c alone; NULL: nobody can look at it from here */
     struct celling *celling; /* of celling.c alone; NULL: it shares no cells */
     struct heaping *heaping; /* of heaping.c alone; NULL: it does not count what it takes */
+    /* an agent */
+    struct far *far; /* of agents.c alone */
     /* a viewer */
     struct run *run;
     struct known known;
@@ -75,8 +79,8 @@ struct peer {
 };
 
 /* far: it must say the secret first. */
-struct peer *peer_new(struct server *server, int fd, const char *name, const struct talk *talk,
-                      bool far);
+struct peer *peer_new(struct server *server, struct channel channel, const char *name,
+                      const struct talk *talk, bool far);
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,9 +5,11 @@
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
+#include "server/peers/agents.h"
 #include "server/peers/celling.h"
 #include "server/peers/handed.h"
 #include "server/peers/heaping.h"
+#include "server/peers/passing.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/wanting.h"
@@ -144,7 +146,10 @@ void program_poll(struct server *server)
     read_wanted(server);
     wanting_go_on(server);
     turn_doing("the order");
-    bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
+    bool all = server->agent
+                   ? passing_go_on(server, share_of(TURN_TELL_NS))
+                   : telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
+    agents_look(server);
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
     turn_doing("parts that found no room");
@@ -453,12 +458,17 @@ void program_finish(struct server *server)
 {
     taker_stop(server->taker);
     taker_settle(server->taker, left_ns(server->last));
-    telling_go_on(server, server->last,
-                  server->last); /* what is lost can be named once all before is told */
+    if (!server->agent)
+        telling_go_on(server, server->last,
+                      server->last); /* what is lost can be named once all before is told */
     look_at_programs(server);
     while (server->peers)
         peer_drop(server->peers, NULL);
     free_retired(server, SIZE_MAX);
+    if (server->agent) {
+        passing_finish(server);
+        return;
+    }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
         if (run->live && run->taking && !run->finished &&

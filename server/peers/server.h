@@ -10,6 +10,9 @@
 struct peer;
 struct queue;
 struct taker;
+struct agent;
+struct key;
+struct sources;
 
 struct server {
     struct ev_loop *loop;
@@ -33,6 +36,10 @@ struct server {
     ev_io *listeners;
     char **endpoints;
     size_t listener_count;
+    struct key *key; /* of those who come by TLS; NULL none */
+    struct sources *sources; /* of agents.c alone */
+    char *directory; /* of an agent: where its journals are */
+    struct agent *agent; /* this server is one: it orders nothing; NULL it is none */
     bool had_peer, stopping;
     struct share last; /* stopping: what may still be done */
     double looked;    /* when files were looked for that are deleted */

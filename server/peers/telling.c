@@ -4,6 +4,7 @@
 #include "server/file/report.h"
 #include "server/file/saving.h"
 #include "server/loop/log.h"
+#include "server/peers/agents.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/peers/peer.h"
@@ -110,6 +111,8 @@ static void refuse(struct server *server, const struct run *run, const struct ch
     struct peer *peer = server->peers;
     while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
         peer = peer->next;
+    if (!peer)
+        agents_refuse(server, run, chunk->session, error);
     if (!peer || peer->wrong)
         return;
     peer->wrong = error;

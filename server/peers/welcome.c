@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/peers/welcome.h"
 
+#include "server/peers/begun.h"
 #include "server/peers/server.h"
 #include "server/peers/watching.h"
 #include "server/taking/taking.h"
@@ -47,10 +48,7 @@ bool welcome_hear(struct peer *peer, const uint8_t *body, size_t size, struct he
     peer->run = run;
     run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
-    tracefile_lock(run->trace, true);
-    if (!run->taking)
-        run->taking = taking_new(run->trace, run->file, peer->server->runs.keep_bytes);
-    run->taking_free = taking_free;
+    run_begun(peer->server, run);
     struct taker *taker = peer->server->taker;
     taker_enter(taker);
     bool fits = journal_hello(run->taking, body, size, hello->environment);

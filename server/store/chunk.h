@@ -33,7 +33,10 @@ enum chunk_kind {
     CHUNK_STEPS = 79, /* what a thread did since its record before (wire/measured.h) */
     CHUNK_SPANS =
         80, /* which tasks were on a carrier (server/intake/carried.h); thread: its number */
-    CHUNK_PASSED = 88 /* a fact: where there are some that are forgotten with their events */
+    CHUNK_PASSED = 88, /* a fact: where there are some that are forgotten with their events */
+    CHUNK_AGENT = 90, /* first in an agent's journal: which stream it is, and of which run */
+    CHUNK_FORWARDED = 91, /* the last one: all before it is where it was to go */
+    CHUNK_HOST = 92 /* a fact: how far the clock of an agent's host may be off (wire/forwarded.h) */
 };
 
 struct chunk {

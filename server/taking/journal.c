@@ -157,12 +157,15 @@ static bool is_good(const char *name, const char *text)
     return target != NULL;
 }
 
-bool journal_describe(struct taking *taking, const char *name)
+/* told: the text that somebody else has for it, NULL none. */
+static bool describe(struct taking *taking, const char *name, const char *told)
 {
     if (!*name || strchr(name, '/') || is_described(taking, name))
         return true;
     char *path = NULL, *text = target_load(name, &path);
     bool fits = true;
+    if (!text && told)
+        text = memory_copied(told);
     if (!text) {
         log_line("there is no description of the environment \"%s\"", name);
     } else if (is_good(name, text)) {
@@ -180,6 +183,16 @@ bool journal_describe(struct taking *taking, const char *name)
     free(text);
     free(path);
     return fits;
+}
+
+bool journal_describe(struct taking *taking, const char *name)
+{
+    return describe(taking, name, NULL);
+}
+
+bool journal_describe_told(struct taking *taking, const char *name, const char *text)
+{
+    return describe(taking, name, text);
 }
 
 bool journal_describe_all(struct taking *taking, const struct slot *slots, size_t count, bool *any)

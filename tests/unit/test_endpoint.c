@@ -19,7 +19,7 @@ static void bad_names_are_refused_with_a_reason(void **state)
         {"tcp:8.8.8.8:80", "only the loopback addresses"},
         {"tcp:0.0.0.0:80", "only the loopback addresses"},
         {"tcp:[::]:80", "only the loopback addresses"},
-        {"file:x", "write unix:PATH or tcp:HOST:PORT"},
+        {"file:x", "write unix:PATH, poet://HOST:PORT or tcp:HOST:PORT"},
         {"unix:/nonexistent/directory/socket", "No such file or directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,0 +1,63 @@
+/* poet merge: orders what agents wrote on several machines as one run, by a server of its own. */
+#include "clients/poet/command.h"
+
+#include "clients/source/installed.h"
+#include "memory/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    const char **output = state->input;
+    if (key != 'o')
+        return ARGP_ERR_UNKNOWN;
+    *output = value;
+    return 0;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    const char *output = NULL;
+    char path[PATH_MAX];
+    int first, status = command_read(command, argc, argv, &output, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (first == argc || !output)
+        return command_usage(command, "FILEs, and -o ALL.poet, are needed");
+    if (!installed_program("poet-server", path, sizeof path))
+        return command_fail(command, "poet-server is not installed");
+    const char **arguments = memory_zeroed((size_t)(argc - first) + 6, sizeof *arguments);
+    size_t n = 0;
+    arguments[n++] = "poet-server";
+    arguments[n++] = "--merge";
+    arguments[n++] = "-o";
+    arguments[n++] = output;
+    arguments[n++] = "--";
+    for (int i = first; i < argc; i++)
+        arguments[n++] = argv[i];
+    execv(path, (char **)(uintptr_t)arguments);
+    free(arguments);
+    return command_fail(command, "%s: %s", path, strerror(errno));
+}
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "write the run there; a trace that is there is overwritten", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "FILE... -o ALL.poet",
+    .doc =
+        "Order what agents wrote on several machines (poet server --to) as one run, where it did not come to a "
+        "server: as if they had forwarded it now.  Runs that a server ordered are taken only while they are short: of "
+        "longer ones it has written over what it did not need any more.",
+    .children = options_children};
+
+const struct command command_merge = {.name = "merge",
+                                      .summary = "order what agents wrote on several machines",
+                                      .run = run,
+                                      .argp = &argp};

@@ -1,0 +1,50 @@
+/* A stream: one journal that is forwarded, from the chunk on that is wanted.
+ *
+ * It is read from its file, whether it is still written or was left by an agent that is gone; of the latter it ends
+ * with what that could not say any more: that its programs hung up. */
+#ifndef SERVER_AGENT_STREAM_H
+#define SERVER_AGENT_STREAM_H
+
+#include "server/store/following.h"
+#include "wire/forwarded.h"
+
+struct stream {
+    uint8_t id[FORWARD_ID_BYTES];
+    char *run, *path;
+    struct following *following;
+    bool live; /* its journal is being written */
+    bool ended; /* END was read */
+    bool forwarded; /* the file says that it was acknowledged as a whole */
+    uint64_t next; /* chunk that is read next */
+    uint64_t skip_to; /* what is before this chunk is passed over */
+    uint8_t *open; /* by session: did not hang up */
+    size_t sessions, room;
+    uint64_t chunks; /* of the file, once it is read to its end; UINT64_MAX before that */
+    struct mark { /* ends of batches that are under way */
+        struct followed place;
+        uint64_t bytes;
+    } *marks;
+    size_t mark_count, mark_room;
+    struct followed kept; /* up to here it is acknowledged */
+    uint64_t under_way; /* bytes */
+};
+
+/* What an agent's journal begins with. */
+void put_stream_head(struct out *out, const uint8_t *id, const char *run, const char *host);
+/* NULL with a reason: the file is none of an agent's, or somebody writes it though it is not live. */
+struct stream *stream_new(const char *path, bool live, const char **why);
+/* Any journal, of a server, too. */
+struct stream *stream_of_file(const char *path, const char **why);
+void stream_free(struct stream *stream);
+/* The next chunk; false: there is none now. */
+bool stream_next(struct stream *stream, struct forwarded_chunk *chunk);
+/* Reads up to the chunk that is wanted, for some thousand chunks; true: it is there. */
+bool stream_reach(struct stream *stream);
+/* So much is acknowledged, of what went out. */
+void stream_keep(struct stream *stream, uint64_t next);
+/* Goes back to where it is to be sent from. */
+void stream_go_back(struct stream *stream, uint64_t next);
+void stream_mark(struct stream *stream, uint64_t bytes); /* a batch up to here is under way */
+bool stream_is_over(const struct stream *stream); /* all was read, and nothing more comes */
+
+#endif

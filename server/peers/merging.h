@@ -1,0 +1,13 @@
+/* Merging: journals of agents that lie in files are ordered as one run, as if they were forwarded now. */
+#ifndef SERVER_PEERS_MERGING_H
+#define SERVER_PEERS_MERGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct server;
+
+/* All is said; false: nothing was made. */
+bool merge(struct server *server, const char *const *files, size_t count);
+
+#endif

@@ -1,0 +1,168 @@
+#define _GNU_SOURCE
+#include "server/store/following.h"
+
+#include "memory/memory.h"
+#include "server/store/tracefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STRETCH_BYTES (256u << 10)
+#define STATES_AT 48u /* of the head: where states are */
+#define STATES_BYTES 48u
+
+struct following {
+    int fd;
+    struct followed place;
+    uint8_t *bytes; /* a stretch of the file */
+    uint64_t from;
+    size_t count, room;
+};
+
+static size_t read_at(int fd, uint8_t *bytes, size_t size, uint64_t at)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, bytes + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    return done;
+}
+
+static const char *trouble_of(int fd)
+{
+    static const uint8_t none[STATES_BYTES];
+    uint8_t head[TRACEFILE_HEAD_BYTES];
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return strerror(errno);
+    if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
+        memcmp(head, TRACEFILE_MAGIC, 8) != 0)
+        return "this is no Poet trace file";
+    if (at_u32(head + 8) != TRACEFILE_VERSION)
+        return "this trace file was written by another version of Poet";
+    if (memcmp(head + STATES_AT, none, sizeof none) != 0)
+        return "a server has ordered this run already, and written over what it did not need "
+               "any more: only what agents wrote, and short runs, can be ordered anew";
+    return NULL;
+}
+
+struct following *following_new(const char *path, const char **why)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && (errno == EACCES || errno == EROFS))
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *why = fd < 0 ? strerror(errno) : trouble_of(fd);
+    if (*why) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct following *following = memory_zeroed(1, sizeof *following);
+    following->fd = fd;
+    following->place = (struct followed){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0};
+    return following;
+}
+
+void following_free(struct following *following)
+{
+    if (!following)
+        return;
+    close(following->fd);
+    free(following->bytes);
+    free(following);
+}
+
+/* `size` bytes at a place; NULL: they are not there.  fresh: as they are now. */
+static const uint8_t *look(struct following *f, uint64_t at, size_t size, bool fresh)
+{
+    if (!fresh && at >= f->from && at - f->from <= f->count && f->count - (at - f->from) >= size)
+        return f->bytes + (at - f->from);
+    size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
+    f->bytes = grow(f->bytes, &f->room, wanted, 1);
+    f->from = at;
+    f->count = read_at(f->fd, f->bytes, wanted, at);
+    return f->count >= size ? f->bytes : NULL;
+}
+
+static bool chunk_there(struct following *f, struct chunk *chunk, bool fresh)
+{
+    uint64_t at = f->place.at;
+    const uint8_t *head = look(f, at, CHUNK_HEAD_BYTES, fresh);
+    if (!head || !chunk_read_head(head, chunk) || chunk->epoch != f->place.epoch ||
+        at + CHUNK_HEAD_BYTES + chunk->size > f->place.end)
+        return false;
+    head = look(f, at, CHUNK_HEAD_BYTES + (size_t)chunk->size, false);
+    if (!head || !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))
+        return false;
+    chunk->data = head + CHUNK_HEAD_BYTES;
+    return true;
+}
+
+/* It leads on to another region. */
+static bool go_on(struct following *f, const struct chunk *chunk)
+{
+    uint64_t chunks = f->place.chunk;
+    struct followed next = {at_u64(chunk->data), at_u64(chunk->data + 8),
+                            (uint32_t)at_u64(chunk->data + 16), chunks};
+    if (chunk->size != 24 || next.epoch != f->place.epoch + 1 || next.at >= next.end ||
+        next.at < TRACEFILE_HEAD_BYTES)
+        return false;
+    f->place = next;
+    return true;
+}
+
+bool following_next(struct following *following, struct chunk *chunk)
+{
+    for (;;) {
+        if (!chunk_there(following, chunk, false) && !chunk_there(following, chunk, true))
+            return false;
+        if (chunk->kind != CHUNK_NEXT)
+            break;
+        if (chunk->size != 24 || !go_on(following, chunk))
+            return false;
+    }
+    following->place.at += CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
+    following->place.chunk++;
+    return true;
+}
+
+struct followed following_place(const struct following *following) { return following->place; }
+void following_go_to(struct following *following, struct followed place)
+{
+    following->place = place;
+}
+
+bool following_lock(struct following *following)
+{
+    return flock(following->fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+bool following_is_cut(struct following *following)
+{
+    const uint8_t *head = look(following, following->place.at, 4, true);
+    return head && at_u32(head) != 0;
+}
+
+bool following_append(struct following *following, struct chunk chunk)
+{
+    uint8_t *bytes = memory_bytes(CHUNK_HEAD_BYTES + (size_t)chunk.size);
+    chunk.epoch = following->place.epoch;
+    chunk_head(bytes, &chunk);
+    if (chunk.size)
+        memcpy(bytes + CHUNK_HEAD_BYTES, chunk.data, chunk.size);
+    ssize_t size = (ssize_t)(CHUNK_HEAD_BYTES + chunk.size);
+    bool written = following->place.at + (uint64_t)size <= following->place.end &&
+                   pwrite(following->fd, bytes, (size_t)size, (off_t)following->place.at) == size;
+    free(bytes);
+    return written;
+}

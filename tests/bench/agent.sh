@@ -1,0 +1,62 @@
+# Read by bench.sh: what an agent costs to forward what it has in its journal.
+processor_ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
+bytes_sent() { ss -tinH state established "( dport = :$1 )" 2>/dev/null | sed -n 's/.*bytes_sent:\([0-9]*\).*/\1/p' | sort -n | tail -n 1; }
+
+# forward NAME RECORDS EVENTS-A-RECORD PROGRAM...: from a journal that is there, to a server that takes and does not order
+forward() {
+    local name=$1 records=$2 events=$3 port=$((20000 + RANDOM % 20000)) agent before ticks wire last=-1 file still
+    shift 3
+    rm -rf kept served
+    poet server -q --to "poet://127.0.0.1:$port" -l "unix:$work/agent.sock" -o kept/ 2>>agent.log &
+    agent=$!
+    started="$started $agent"
+    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    POET_SERVER=unix:$work/agent.sock POET_RUN=bench "$@" >/dev/null
+    file=$(ls kept/bench-*.poet)
+    until [ "$(processor_ticks $agent)" = "$last" ]; do last=$(processor_ticks $agent); sleep 0.2; done
+    before=$last
+    touch pause
+    POET_TEST_ORDER_PAUSE=$work/pause poet server -q -o served/ -l "unix:$work/run/poet.sock" -l "poet://127.0.0.1:$port" 2>>server.log &
+    started="$started $!"
+    until wire=$(bytes_sent $port) && [ -n "$wire" ]; do sleep 0.02; done
+    for still in $(seq 3); do # the same chunks are in its journal, and no more come
+        until [ "$wire" = "$last" ] && [ "$(stat -c %s served/bench-*.poet 2>/dev/null || echo 0)" -gt "$(($(stat -c %s "$file") * 8 / 10))" ]; do
+            last=$wire
+            sleep 0.2
+            wire=$(bytes_sent $port)
+        done
+        sleep 0.2
+        wire=$(bytes_sent $port)
+    done
+    ticks=$(($(processor_ticks $agent) - before))
+    rm -f pause agent.sock
+    row "agent: $name, on one core" "$(calc '%.1f M events/s' "$records * $events / (($ticks > 0 ? $ticks : 1) / 100) / 1e6"), $(calc '%.1f bytes each on the wire' "$wire / $records")" \
+        "$(calc '%.1f in its journal' "$(stat -c %s "$file") / $records")"
+    stop
+}
+
+part_agent() {
+    local n
+    if ! command -v ss >/dev/null || poet server --to poet://127.0.0.1:1 2>&1 | grep -q 'built without'; then
+        lacks "an agent: GnuTLS and zstd, and ss (iproute2)"
+        return
+    fi
+    bench_programs
+    poet key >/dev/null
+    n=$(scaled 4000000)
+    cat >single.c <<'EOF'
+#include <poet.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    poet_line_t line = poet_line("actor", "bench", &argc, 0);
+    poet_type_t type = poet_type("tick", NULL);
+    for (long i = argc > 1 ? atol(argv[1]) : 0; i > 0; i--)
+        poet_event(line, type, 0, 0);
+    return 0;
+}
+EOF
+    poetcc -trace -O2 single.c -o single
+    forward "lock/unlock pairs (5 events)" "$n" 5 ./traced 1 "$n"
+    forward "single events" "$n" 1 ./single "$n"
+}

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Two machines (network namespaces), an agent on each, one server: messages of MPI from one to the other are ordered, through
+# TLS, as if all had spoken to one server.
+. "$(dirname "$0")/lib.sh"
+
+finish_hosts() {
+    ip netns del poet-98a 2>/dev/null
+    ip netns del poet-98b 2>/dev/null
+    finish
+}
+trap finish_hosts EXIT
+netns() { # two hosts
+    ip netns add poet-98a && ip netns add poet-98b && ip link add poet-98va type veth peer name poet-98vb &&
+        ip link set poet-98va netns poet-98a && ip link set poet-98vb netns poet-98b &&
+        ip -n poet-98a addr add 10.98.0.1/24 dev poet-98va && ip -n poet-98b addr add 10.98.0.2/24 dev poet-98vb &&
+        ip -n poet-98a link set lo up && ip -n poet-98b link set lo up &&
+        ip -n poet-98a link set poet-98va up && ip -n poet-98b link set poet-98vb up
+}
+if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
+    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
+    done_testing
+    exit 0
+fi
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+if ! command -v mpirun.mpich >/dev/null; then
+    skip "MPICH is not here"
+    done_testing
+    exit 0
+fi
+on() { ip netns exec "poet-98$1" unshare --uts bash -c "hostname poet-98$1; $2"; }
+poet key >/dev/null
+on a "exec poet server -q -l poet://10.98.0.1:7711 -l unix:$work/server.sock -o all.poet" 2>server.log &
+pids="$pids $!"
+until_true poet runs "unix:$work/server.sock"
+for host in a b; do
+    on $host "exec poet server --to poet://10.98.0.1:7711 -l unix:$work/$host.sock" 2>$host.log &
+    pids="$pids $!"
+    until_true test -S $host.sock
+    until_true grep 'is there$' $host.log
+done
+cat >to-host <<X
+#!/bin/bash
+# as ssh: [OPTION...] HOST COMMAND
+while [ "\${1#-}" != "\$1" ]; do shift; done
+case \$1 in 10.98.0.1) host=a ;; *) host=b ;; esac
+shift
+exec ip netns exec poet-98\$host unshare --uts bash -c "hostname poet-98\$host; \$*"
+X
+cat >here <<X
+#!/bin/sh
+# a rank, which has the agent of its host
+host=\$(hostname)
+export POET_SERVER=unix:$work/\${host#poet-98}.sock
+exec ./mpi-log
+X
+chmod +x to-host here
+export CC=mpicc.mpich POET_QUIET=1
+poetcc -trace -g "$root/tests/e2e/mpi-log.c" -o mpi-log 2>/dev/null
+on a "exec timeout 100 mpirun.mpich -launcher ssh -launcher-exec $work/to-host \
+    -hosts 10.98.0.1,10.98.0.2 -genv POET_RUN both -n 4 ./here" >mpi.out 2>&1
+ended() { finished all.poet && [ "$(poet stat --json all.poet | grep -o '"host":' | wc -l)" -ge 4 ]; }
+until_true ended
+check "two hosts, an agent on each: sound" sound all.poet
+is "both hosts are named" "$(poet stat --json all.poet | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:poet-98a host:poet-98b"
+like "each receive has its send, from wherever" \
+    "$(poet dump --json all.poet | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
+done_testing

@@ -1,0 +1,24 @@
+/* The key that lets machines speak with each other: 256 bits in a file of the user's own, made by `poet key`.
+ *
+ * The file has 64 hexadecimal digits and mode 0600; who can read it can join. */
+#ifndef WIRE_KEY_H
+#define WIRE_KEY_H
+
+#include "wire/endpoint.h"
+
+#include <stdint.h>
+
+#define KEY_BYTES 32u
+
+struct key {
+    uint8_t bytes[KEY_BYTES];
+};
+
+/* $POET_KEY_FILE, else poet/key beside the user's configuration. */
+bool key_path(char *path, size_t size, struct error *error);
+/* The key of a file, NULL: the default one.  False: there is none, or others can read it; what to do. */
+bool key_read(const char *path, struct key *key, struct error *error);
+/* Makes a file with a new one; false: it is there, or cannot be made. */
+bool key_make(const char *path, struct error *error);
+
+#endif
