@@ -1,6 +1,5 @@
 #include "clients/view/form.h"
 
-#include "memory/memory.h"
 #include "wire/region.h"
 
 #define COUNTS WANTED_COUNTS
@@ -122,7 +121,7 @@ static GtkWidget *functions(struct form *f, const struct measure *first)
 {
     static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
                                                       [MEASURE_ONLY] = "_Just these:",
-                                                      [MEASURE_COUNT] = "Counted, not time_d:"};
+                                                      [MEASURE_COUNT] = "_But counted only:"};
     GtkWidget *grid = gtk_grid_new();
     g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
@@ -177,7 +176,7 @@ struct measure form_measure(const struct form *f)
         m.rate = (uint32_t)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(f->rate));
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         const char *list = f->list[i] ? gtk_editable_get_text(GTK_EDITABLE(f->list[i])) : "";
-        m.lists[i] = *list ? memory_copied(list) : NULL;
+        m.lists[i] = *list ? g_strdup(list) : NULL; /* (glib takes it by malloc) */
     }
     return m;
 }
