@@ -294,6 +294,10 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
         error_set(error, "%s: an agent forwards to poet://HOST:PORT, or unix:PATH", where);
         return NULL;
     }
+    if (far && !tls_is_there()) {
+        tls_new(-1, false, NULL, error); /* it says so, key or not */
+        return NULL;
+    }
     struct direct *d = memory_zeroed(1, sizeof *d);
     *d = (struct direct){.to = {&destination_direct},
                          .loop = loop,
