@@ -17,12 +17,14 @@
 
 #define SCRIPT_MAGIC 0x74706972636f7070u
 #define SCRIPT_VERSION 2u
+#define SCRIPT_CHOICE "choose" /* the type of choices */
 #define SCRIPT_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
 
 struct script_event {
     uint32_t line, number;
     uint32_t about, ticket; /* ticket 0: about is no line of tickets */
-    uint32_t after_line, after_number; /* an order edge from another thread; 0: it has none */
+    uint32_t after_line, after_number; /* an order edge from another thread; 0: it has none.  Of a
+                                        * choice: among how many, and which */
     uint16_t type; /* index of its name */
     uint16_t text; /* script_text of its text; 0: it has none */
     uint32_t after_ms; /* since its thread's event before it */

@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct act { /* one event */
     int64_t time_ns;
     uint32_t after; /* 1 + index of the first of its order edges, 0 none */
     uint32_t after_count;
+    uint32_t of, chosen; /* "CHOSEN of OF" of its text, if it says that; of 0: it does not */
 };
 
 struct course { /* what one thread did */
@@ -89,6 +91,15 @@ static void add_edges(struct plan *p, struct act *act, const struct shown_event 
         }
 }
 
+/* (it is one only if its type says so, too) */
+static void find_choice(struct act *act, const struct shown_event *e)
+{
+    unsigned chosen, of;
+    char more;
+    if (e->text_count && sscanf(e->texts[0], "%u of %u%c", &chosen, &of, &more) == 2)
+        act->chosen = chosen, act->of = of;
+}
+
 static void add_to_course(struct plan *p, uint32_t thread, uint32_t act)
 {
     struct course *c = &p->courses[thread];
@@ -134,6 +145,7 @@ void plan_event(struct plan *p, const struct shown_event *e)
         .time_ns = e->time_ns};
     if (!act->is.about && e->relation == RELATION_SEND && e->partner_count)
         act->is.about = begun_by(p, e);
+    find_choice(act, e);
     if (e->after_count)
         add_edges(p, act, e);
     add_to_course(p, thread, (uint32_t)p->act_count++);
@@ -339,6 +351,16 @@ static uint32_t since_ms(const struct plan *p, const struct course *c, size_t i)
     return ns < 0 ? 0 : ns / 1000000 < UINT32_MAX ? (uint32_t)(ns / 1000000) : UINT32_MAX;
 }
 
+static struct script_event written(const struct plan *p, const struct course *c, size_t i)
+{
+    const struct act *act = &p->acts[c->acts[i]];
+    struct script_event e = act->is;
+    e.after_ms = since_ms(p, c, i);
+    if (e.type < p->type_count && strcmp(p->types[e.type], SCRIPT_CHOICE) == 0)
+        e.after_line = act->of, e.after_number = act->chosen;
+    return e;
+}
+
 static void write_threads(const struct plan *p, struct script_line *lines,
                           struct script_event *events)
 {
@@ -349,10 +371,8 @@ static void write_threads(const struct plan *p, struct script_line *lines,
         lines[i].count = c->count;
         lines[i].last = p->done[i];
         lines[i].named = c->named;
-        for (size_t k = 0; k < c->count; k++) {
-            events[at] = p->acts[c->acts[k]].is;
-            events[at++].after_ms = since_ms(p, c, k);
-        }
+        for (size_t k = 0; k < c->count; k++)
+            events[at++] = written(p, c, k);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/own.h"
 #include "clients/trace/poet.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -103,6 +104,26 @@ poet_event_t poet_text(const char *format, ...)
     busy_end(t);
     errno = saved;
     return event;
+}
+
+uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen)
+{
+    struct thread *t = thread_recording();
+    char text[32];
+    if (!t || chosen >= of)
+        return chosen;
+    int saved = errno;
+    if (!LIKELY(!replays))
+        chosen = part_choice(t, of, chosen);
+    int size = snprintf(text, sizeof text, "%u of %u", chosen, of);
+    single_by(t, line,
+              (struct record){.shape = TYPE_CHOOSE,
+                              .flags = SLOT_TEXT,
+                              .site = SITE,
+                              .payload = text,
+                              .payload_bytes = (uint32_t)size});
+    errno = saved;
+    return chosen;
 }
 
 void poet_annotate(poet_event_t event, const char *format, ...)

@@ -86,6 +86,11 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left);
  * that keeps its own books, and says poet_pair. */
 void poet_stand(poet_line_t line);
 
+/* A choice of the program's own among `of`, numbered from 0, as a scheduler makes: an event `choose` on `line` (0:
+ * where the thread is) with the text "CHOSEN of OF".  Gives back what is to be taken: `chosen`; in a run that
+ * `poet replay` repeats, what was chosen then. */
+uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen);
+
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
  * message has.  At most 4096 sends for one receive; more are ignored. */

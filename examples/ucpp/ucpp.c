@@ -45,6 +45,33 @@ static void go(struct object *to, const char *leaves, const char *arrives)
     poet_stand(to->line);
 }
 
+/* What chance decides the scheduler says, on a line of its own, so that `poet replay` can decide it again. */
+static poet_line_t scheduler;
+static bool by_chance(void);
+
+static void open_scheduler(void)
+{
+    scheduler = poet_task("scheduler", "scheduler", NULL);
+    poet_event(scheduler, type("create"), 0, 0);
+}
+
+static void close_scheduler(void)
+{
+    poet_event(scheduler, type("delete"), 0, POET_CLOSES);
+    poet_task_gone(scheduler);
+    scheduler = 0;
+}
+
+static unsigned choose(unsigned of, unsigned chosen)
+{
+    if (!scheduler)
+        return chosen;
+    poet_become(scheduler);
+    chosen = poet_choose(0, of, chosen);
+    poet_become(self->line);
+    return chosen;
+}
+
 static void open_line(struct object *o, const char *name)
 {
     o->line = o->thread ? poet_task(o->kind, name, o) : poet_line(o->kind, name, o, 0);
@@ -53,10 +80,14 @@ static void open_line(struct object *o, const char *name)
         poet_become(o->line);
     }
     mark(o, "create", NULL);
+    if (self == o && by_chance())
+        open_scheduler();
 }
 
 static void close_line(struct object *o)
 {
+    if (self == o && scheduler)
+        close_scheduler();
     self->last = poet_event(o->line, type("delete"), 0, POET_CLOSES);
     poet_task_gone(o->line);
 }
@@ -118,12 +149,14 @@ static enum { FIFO, LIFO, RANDOM } schedule;
 static uint64_t seed, state;
 static struct queue ready;
 
+static bool by_chance(void) { return schedule == RANDOM || seed; }
+
 static unsigned chance(unsigned of) /* splitmix64 (Steele, Lea and Flood, 2014) */
 {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (unsigned)((z ^ z >> 31) % of);
+    return choose(of, (unsigned)((z ^ z >> 31) % of));
 }
 
 static void make_ready(struct object *task)

@@ -47,7 +47,7 @@ class Same:
     def compare(self):
         todo = [(self.a.main, self.b.main)]
         self.line(*todo[0])
-        pairs, seen = [], set()
+        pairs, seen = [], {self.a.main}
         while todo:
             x, y = todo.pop()
             first, second = sorted_pairs(self.a.of.get(x, [])), sorted_pairs(self.b.of.get(y, []))

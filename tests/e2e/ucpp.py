@@ -27,9 +27,14 @@ class Line:
 
 def read(lines):
     runs, of_line = [], {}  # a run is what its task main and those that it made have made
+    schedulers = set()  # what they choose is checked by what the others do
     for text in lines:
         fact = json.loads(text)
-        if "line" in fact and not fact["hidden"]:
+        if "line" in fact and fact.get("kind", fact.get("letter")) in ("scheduler", "S") and "event" not in fact:
+            schedulers.add(fact["line"])
+        elif "event" in fact and int(fact["event"].split(":")[0]) in schedulers:
+            continue
+        elif "line" in fact and not fact["hidden"]:
             if fact["opened_by"]:
                 run = of_line[int(fact["opened_by"].split(":")[0])]
             else:

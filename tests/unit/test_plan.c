@@ -75,6 +75,34 @@ static void each_thread_has_its_own(void **context)
     plan_free(plan);
 }
 
+static void say(struct plan *plan, struct ref at, uint32_t type, const char *text)
+{
+    char *texts[] = {(char *)(uintptr_t)text};
+    plan_event(plan,
+               &(struct shown_event){
+                   .at = at, .type = type, .thread = at.line, .texts = texts, .text_count = 1});
+}
+
+/* Only what is one by its type and by its text. */
+static void choices_keep_what_was_chosen(void **context)
+{
+    (void)context;
+    enum { CHOOSE = CALL + 1 };
+    struct plan *plan = plan_new();
+    say(plan, (struct ref){1, 1}, CHOOSE, "3 of 70000");
+    say(plan, (struct ref){1, 2}, CALL, "3 of 5");
+    say(plan, (struct ref){1, 3}, CHOOSE, "3 of 5 or so");
+    plan_type(plan, CHOOSE, "choose");
+    struct script_head *s = script_of(plan);
+    const struct script_event *events = events_of(s, 1);
+    assert_int_equal(events[0].after_line, 70000);
+    assert_int_equal(events[0].after_number, 3);
+    assert_int_equal(events[1].after_line, 0);
+    assert_int_equal(events[2].after_line, 0);
+    free(s);
+    plan_free(plan);
+}
+
 /* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after 1's. */
 static void tickets_agree_with_the_order(void **context)
 {
@@ -165,7 +193,8 @@ static void what_cannot_be_repeated_is_refused(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_thread_has_its_own),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(choices_keep_what_was_chosen),
+                                       cmocka_unit_test(each_thread_has_its_own),
                                        cmocka_unit_test(tickets_agree_with_the_order),
                                        cmocka_unit_test(tickets_are_those_of_the_times),
                                        cmocka_unit_test(what_cannot_be_repeated_is_refused)};

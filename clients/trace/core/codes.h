@@ -25,7 +25,8 @@
     T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
     T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
     T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")         \
-    T(TIMED_WAIT, "timed_wait") T(TIMED_PETITION, "timed_petition") T(TIMED_JOIN, "timed_join")
+    T(TIMED_WAIT, "timed_wait") T(TIMED_PETITION, "timed_petition") T(TIMED_JOIN, "timed_join") \
+    T(CHOOSE, "choose")
 /* clang-format on */
 
 /* clang-format off */

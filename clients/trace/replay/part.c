@@ -251,6 +251,18 @@ static void differ(const struct part *p, uint16_t type, uint32_t line)
     script_leave(&end);
 }
 
+uint32_t part_choice(struct thread *t, uint32_t of, uint32_t otherwise)
+{
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, 0) : NULL;
+    if (!e || !is_type(e, TYPE_CHOOSE))
+        return otherwise;
+    if (e->after_line == of && e->after_number < of)
+        return e->after_number;
+    differ(p, TYPE_CHOOSE, e->line);
+    return otherwise;
+}
+
 /* What an event is about is known to be another line than in the script. */
 static bool is_another(uint32_t as, uint32_t code)
 {

@@ -47,6 +47,9 @@ enum trace_type part_type(struct thread *thread, unsigned k);
 bool part_has(struct thread *thread, enum trace_type type);
 /* Whether its next event, of that type, had that text; else: where it has no such event. */
 bool part_says(struct thread *thread, enum trace_type type, const char *text, bool otherwise);
+/* What its next event chose, a choice among `of`; else: where it has no such event.  One among another number
+ * is something else: the script is left. */
+uint32_t part_choice(struct thread *thread, uint32_t of, uint32_t otherwise);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
