@@ -51,7 +51,8 @@ void spans_free(struct spans *spans); /* NULL: nothing */
 
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
 void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
-                    int64_t at_ns, uint64_t events); /* cpu UINT_MAX: on which processor is not known;
+                    int64_t at_ns,
+                    uint64_t events); /* cpu UINT_MAX: on which processor is not known;
                                                       * events: that are there as it is told */
 /* Forgets the switches that were told while there were no more than so many events, but of each thread the newest: what is
  * before the first that is kept is not known. */

@@ -26,7 +26,8 @@ struct turns {
 };
 
 void turns_free(struct turns *turns); /* what is in them */
-void turns_add(struct turns *turns, struct turn turn, uint64_t events); /* that are there as it is told */
+void turns_add(struct turns *turns, struct turn turn,
+               uint64_t events); /* that are there as it is told */
 /* Those that were told while there were no more than so many events, but the newest; how many. */
 size_t turns_forget(struct turns *turns, uint64_t events);
 

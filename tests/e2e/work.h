@@ -13,7 +13,10 @@ static NOT long long now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
-static NOT void said(const char *name, long long since) { printf("%s\t%lld\n", name, now() - since); }
+static NOT void said(const char *name, long long since)
+{
+    printf("%s\t%lld\n", name, now() - since);
+}
 static NOT void rest(int ms)
 {
     clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L}, NULL);
