@@ -5,7 +5,7 @@
 #include "clients/view/picture/card.h"
 #include "clients/view/drawer/drawer.h"
 #include "clients/view/drawer/source.h"
-#include "clients/view/debug.h"
+#include "clients/view/panels/debug.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"

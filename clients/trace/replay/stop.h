@@ -5,7 +5,7 @@
 #ifndef CLIENTS_TRACE_REPLAY_STOP_H
 #define CLIENTS_TRACE_REPLAY_STOP_H
 
-#include "clients/trace/replay/turn.h"
+#include "clients/trace/replay/shared.h"
 
 #pragma GCC visibility push(hidden)
 

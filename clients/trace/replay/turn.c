@@ -19,20 +19,6 @@
     500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
 #define SLOWER 10u /* so many times slower than it was a thread may be */
 
-struct script_head *script;
-
-struct script_line *script_line(uint32_t line)
-{
-    struct script_line *all = (void *)((char *)script + script->lines_at);
-    return &all[line <= script->line_count ? line : 0];
-}
-
-const struct script_event *script_events(const struct script_line *thread)
-{
-    const struct script_event *all = (const void *)((char *)script + script->events_at);
-    return all + thread->first;
-}
-
 static uint32_t number_of(const struct script_line *thread)
 {
     return (uint32_t)(thread - script_line(0));

@@ -1,4 +1,4 @@
-#include "clients/view/debug.h"
+#include "clients/view/panels/debug.h"
 
 #include "clients/site/site.h"
 #include "clients/source/breaks.h"
