@@ -271,7 +271,7 @@ static void ready_is_apart_from_latency(void **state)
         goes_on(&l, SPANS_ORDER, 0);
         for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
             goes_on(&l, SPANS_ORDER, 0); /* what is told so far ends before */
-            spans_switched(l.spans, T, lost && i == 3 ? SWITCHED_LOST : turns[i].what,
+            spans_switched(l.spans, T, lost && i == 3 ? SWITCHED_LOST : turns[i].what, 0,
                            turns[i].at_ms * MS, 0);
         }
         goes_on(&l, lost ? SPANS_ORDER : SPANS_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
@@ -279,7 +279,7 @@ static void ready_is_apart_from_latency(void **state)
     }
     struct life l = life_new(); /* it ends without a switch */
     for (unsigned i = 0; i < 5; i++)
-        spans_switched(l.spans, T, turns[i].what, turns[i].at_ms * MS, 0);
+        spans_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS, 0);
     goes_on(&l, SPANS_ORDER, 0);
     struct going_on g = going_on(l.spans, &l.all, &l.all.waits[0], true);
     assert_int_equal(g.source, SPANS_SWITCHES);
