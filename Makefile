@@ -328,9 +328,10 @@ $(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(OR
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
-$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) server/measure/intervals.c server/measure/spans.c server/measure/steps.c $(MEMORY))
+$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) \
+		$(patsubst %,server/measure/%.c,intervals spans spanned goingon turns stays steps) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS)
+	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
 $(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(CONFIG) $(MEMORY))
 	$(call step,LD,$@)

@@ -7,11 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool again_is_compiled(const struct loadable *loadable)
-{
-    return strstr(loadable->needed, "libpoet.so") != NULL;
-}
-
 char **again_recorded(const struct again *a, char **argv)
 {
     const char *const before[] = {"poet", "record", "-o", a->output, "--", NULL};
@@ -34,7 +29,7 @@ int again_start(const struct command *command, const struct again *a,
 {
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
-    if (again_is_compiled(loadable)) {
+    if (loadable->traced) {
         setenv("POET_OUTPUT", a->output, 1);
         execv(loadable->path, argv);
     } else {

@@ -13,8 +13,6 @@ struct again {
 
 /* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known. */
 char **again_arguments(const struct book *book);
-/* Compiled with poetcc -trace, so that it needs no `poet record`. */
-bool again_is_compiled(const struct loadable *loadable);
 /* The words with which it runs under `poet record`, as it was (the caller frees the list alone). */
 char **again_recorded(const struct again *again, char **argv);
 /* In the place of this process, which is a child; comes back with an exit status where that failed. */

@@ -190,7 +190,7 @@ static void start(const struct command *command, struct debugging *d,
         command_fail(command, "share/poet/gdb/poet-gdb.py: not installed");
         return;
     }
-    bool compiled = again_is_compiled(loadable);
+    bool compiled = loadable->traced;
     setenv("POET_REPLAY", r->file, 1);
     setenv("POET_DEBUG", d->file, 1);
     setenv("POET_WAIT_MS", "10000", 0);
@@ -222,7 +222,7 @@ static int debug(const struct command *command, struct debugging *d, char **argv
     char why[256];
     bool found;
     int status = 0;
-    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
+    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
         command_fail(command, "%s: %s", argv[0], why);
         return found ? EXIT_FAILED : 127;
     }

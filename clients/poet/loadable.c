@@ -93,14 +93,14 @@ static bool is_go(Elf *elf)
     return false;
 }
 
-/* clang puts what it needs into the program itself, whose symbols the loader then sees. */
-static bool shows(Elf *elf, const char *symbol)
+/* Is a symbol defined there, in a table of that type? */
+static bool has(Elf *elf, unsigned type, const char *symbol)
 {
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr h;
         GElf_Sym s;
-        if (!gelf_getshdr(section, &h) || h.sh_type != SHT_DYNSYM)
+        if (!gelf_getshdr(section, &h) || h.sh_type != type)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         for (int i = 0; data && gelf_getsym(data, i, &s); i++) {
@@ -137,11 +137,14 @@ static const char *look_elf(Elf *elf, struct loadable *loadable)
         else if (h.p_type == PT_DYNAMIC)
             read_needed(elf, &h, loadable);
     }
+    loadable->traced =
+        strstr(loadable->needed, "libpoet.so") || has(elf, SHT_SYMTAB, "poet_traced_unit");
     if (is_go(elf))
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
-    if (strstr(loadable->sanitizers, "libtsan.so") || shows(elf, "__tsan_init"))
+    /* (clang puts what it needs into the program itself, whose symbols the loader then sees) */
+    if (strstr(loadable->sanitizers, "libtsan.so") || has(elf, SHT_DYNSYM, "__tsan_init"))
         return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
                "poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))

@@ -10,6 +10,7 @@ struct loadable {
     char path[4096];      /* the file that is executed */
     char sanitizers[512]; /* libraries that must be loaded before all others, by spaces */
     char needed[4096];    /* all libraries that it is linked with, by spaces */
+    bool traced; /* compiled with poetcc -trace: it needs no loading, whatever is in its way */
 };
 
 /* Finds a program as execvp does and looks at it, and at the interpreter of a script.  Writes a

@@ -248,7 +248,8 @@ static int provoke(struct provoking *p, unsigned number, char **words)
              !steering_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
         command_fail(p->command, "it cannot be led there: %s", wrong);
     else if (p->row < p->table.row_count &&
-             !loadable_look(p->words[0], &p->loadable, &found, why, sizeof why))
+             !loadable_look(p->words[0], &p->loadable, &found, why, sizeof why) &&
+             !p->loadable.traced)
         status = command_fail(p->command, "%s: %s", p->words[0], why),
         status = found ? status : 127;
     else if (p->row < p->table.row_count &&

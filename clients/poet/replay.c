@@ -232,6 +232,7 @@ static void say_end(struct replaying *r, FILE *f)
 static int say_outcome(const struct command *command, struct replaying *r, int status)
 {
     uint64_t done = repeated(r), all = r->script->event_count;
+    uint64_t more = r->led ? 0 : atomic_load(&r->script->more);
     bool left = atomic_load(&r->script->state) == SCRIPT_ENDED;
     bool flipped = r->led && !left && steering_happened(r->led);
     bool good = r->led ? flipped : !left && done >= all;
@@ -253,13 +254,16 @@ static int say_outcome(const struct command *command, struct replaying *r, int s
                 (unsigned long long)all);
     } else {
         fprintf(f, "the same: %llu event%s", (unsigned long long)all, plural(all));
+        if (more)
+            fprintf(f, ", and %llu record%s more than it has", (unsigned long long)more,
+                    plural(more));
     }
     if (WIFSIGNALED(status))
         fprintf(f, "; the program was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
         fprintf(f, "; the program's status is %d", WEXITSTATUS(status));
     fclose(f);
-    if (!r->quiet || !good)
+    if (!r->quiet || !good || more)
         command_fail(command, "%s", text);
     free(text);
     return good ? EXIT_DONE : EXIT_FAILED;
@@ -295,7 +299,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
     struct loadable loadable;
     char why[256];
     bool found;
-    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
+    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why) && !loadable.traced) {
         command_fail(command, "%s: %s", argv[0], why);
         return found ? EXIT_FAILED : 127;
     }

@@ -3,7 +3,6 @@
 #include "memory/memory.h"
 #include "memory/map.h"
 #include "server/run/brief.h"
-#include "server/run/processors.h"
 #include "server/run/run.h"
 
 #include <stdlib.h>
@@ -35,18 +34,9 @@ void passing_free(struct passing *passing)
     free(passing);
 }
 
-#define SWITCHES_COUNT_AT 16u /* wire/switched.h */
-
-/* That there are no switches, and why, is no news of a time. */
-static bool has_switches(const struct chunk *fact)
-{
-    return fact->size >= SWITCHES_COUNT_AT + 4 && at_u32(fact->data + SWITCHES_COUNT_AT);
-}
-
 bool passing_takes(const struct chunk *fact)
 {
-    return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_ENTRIES ||
-           (fact->kind == CHUNK_SWITCHES && has_switches(fact));
+    return fact->kind == CHUNK_STEPS || fact->kind == CHUNK_ENTRIES;
 }
 
 /* The first of a thread in a part: the calls that were open come before it, as the part before may be gone. */
@@ -120,15 +110,12 @@ bool passed_play(struct passed *passed, struct run *run, void (*play)(void *, st
                  void *context)
 {
     uint64_t first = order_first(run->order);
-    bool good = true, gone = false;
+    bool good = true;
     for (size_t i = 0; i < passed->count; i++) {
         bool there = !first || passed->items[i].events > first;
-        gone |= !there;
         if (there)
             good &= play_part(run, passed->items[i].place, play, context);
     }
-    if (gone)
-        processors_begin_late(run);
     free(passed->items);
     *passed = (struct passed){0};
     return good;

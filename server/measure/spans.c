@@ -54,7 +54,7 @@ struct stays *spans_stays(struct spans *spans)
 }
 
 void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
-                    int64_t at_ns, uint64_t events)
+                    int64_t at_ns)
 {
     struct turns *t = &made_thread(spans, line)->turns;
     const struct turn *last = t->count ? &t->items[t->count - 1] : NULL;
@@ -63,25 +63,11 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsi
         spans->lost++;
     if ((full && last && last->what == SWITCHED_LOST) || (last && at_ns < last->at_ns))
         return; /* (of each thread one more, so that it is seen where its switches end) */
-    turns_add(t,
-              (struct turn){.at_ns = at_ns,
-                            .cpu = cpu < TURN_NO_CPU ? (uint16_t)cpu : TURN_NO_CPU,
-                            .what = (uint8_t)(full ? SWITCHED_LOST : what)},
-              events);
+    turns_add(t, (struct turn){.at_ns = at_ns,
+                               .cpu = cpu < TURN_NO_CPU ? (uint16_t)cpu : TURN_NO_CPU,
+                               .what = (uint8_t)(full ? SWITCHED_LOST : what)});
     spans->turns++;
     spans->cpus |= cpu < TURN_NO_CPU;
-}
-
-void spans_forget(struct spans *spans, uint64_t events)
-{
-    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
-        spans->turns -= turns_forget(&((struct thread *)walk.value)->turns, events);
-}
-
-void spans_begin_late(struct spans *spans)
-{
-    for (struct map_walk walk = {.map = &spans->threads}; map_next(&walk);)
-        ((struct thread *)walk.value)->turns.late = true;
 }
 
 static void thin(struct samples *s)

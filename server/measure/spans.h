@@ -51,13 +51,7 @@ void spans_free(struct spans *spans); /* NULL: nothing */
 
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
 void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
-                    int64_t at_ns,
-                    uint64_t events); /* cpu UINT_MAX: on which processor is not known;
-                                                      * events: that are there as it is told */
-/* Forgets the switches that were told while there were no more than so many events, but of each thread the newest: what is
- * before the first that is kept is not known. */
-void spans_forget(struct spans *spans, uint64_t events);
-void spans_begin_late(struct spans *spans); /* of all threads: what was before is not known */
+                    int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
 /* By then it had had a processor for so long, or (delay) wanted one in vain.  last: it has ended, and says so itself. */
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);

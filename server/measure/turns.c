@@ -3,40 +3,13 @@
 #include "memory/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-void turns_free(struct turns *t)
-{
-    free(t->items);
-    free(t->told);
-}
+void turns_free(struct turns *t) { free(t->items); }
 
-void turns_add(struct turns *t, struct turn turn, uint64_t events)
+void turns_add(struct turns *t, struct turn turn)
 {
     t->items = grow(t->items, &t->room, t->count + 1, sizeof *t->items);
     t->items[t->count++] = turn;
-    if (!t->told_count || t->told[t->told_count - 1].events != events) {
-        t->told = grow(t->told, &t->told_room, t->told_count + 1, sizeof *t->told);
-        t->told[t->told_count++] = (struct told){.events = events};
-    }
-    t->told[t->told_count - 1].turns = t->gone + t->count;
-}
-
-size_t turns_forget(struct turns *t, uint64_t events)
-{
-    size_t passed = 0;
-    while (passed < t->told_count && t->told[passed].events <= events)
-        passed++;
-    if (!passed)
-        return 0;
-    size_t end = t->told[passed - 1].turns - t->gone, gone = end < t->count ? end : t->count - 1;
-    t->told_count -= passed;
-    memmove(t->told, t->told + passed, t->told_count * sizeof *t->told);
-    t->count -= gone;
-    memmove(t->items, t->items + gone, t->count * sizeof *t->items);
-    t->gone += gone;
-    t->late |= gone != 0;
-    return gone;
 }
 
 /* How many of them come no later than a time; *near: the answer of last time. */
@@ -58,7 +31,7 @@ static size_t turns_before(const struct turns *t, int64_t at_ns, size_t *near)
     return *near = low;
 }
 
-/* Before its first switch it did whatever that one put an end to; where there were some before, as the order has it. */
+/* Before its first switch it did whatever that one put an end to. */
 static enum span_is is_after(const struct turns *t, size_t turns)
 {
     static const uint8_t is[SWITCHED_KINDS] = {[SWITCHED_ON] = SPAN_RUNNING,
@@ -67,7 +40,7 @@ static enum span_is is_after(const struct turns *t, size_t turns)
                                                [SWITCHED_LOST] = SPAN_RUNNING};
     if (turns)
         return is[t->items[turns - 1].what];
-    return !t->late && t->items[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
+    return t->items[0].what == SWITCHED_ON ? SPAN_READY : SPAN_RUNNING;
 }
 
 /* On which processor it ran: where it went to, or, before its first switch, where it went from. */
@@ -75,7 +48,7 @@ static uint32_t cpu_after(const struct turns *t, size_t turns)
 {
     const struct turn *turn = &t->items[turns ? turns - 1 : 0];
     bool told = turn->cpu != TURN_NO_CPU && is_after(t, turns) == SPAN_RUNNING &&
-                turn->what != SWITCHED_LOST && (turns || turn->what != SWITCHED_ON);
+                turn->what != SWITCHED_LOST;
     return told ? 1u + turn->cpu : 0;
 }
 

@@ -17,19 +17,10 @@ struct turns {
         uint8_t what; /* an enum switched (spans.h) */
     } *items;
     size_t count, room;
-    struct told { /* so many were, while there were no more than so many events */
-        uint64_t events;
-        size_t turns; /* with those that are forgotten */
-    } *told;
-    size_t told_count, told_room, gone; /* that are forgotten */
-    bool late; /* what was before the first is not known */
 };
 
 void turns_free(struct turns *turns); /* what is in them */
-void turns_add(struct turns *turns, struct turn turn,
-               uint64_t events); /* that are there as it is told */
-/* Those that were told while there were no more than so many events, but the newest; how many. */
-size_t turns_forget(struct turns *turns, uint64_t events);
+void turns_add(struct turns *turns, struct turn turn);
 
 /* What they say of a time in which the order says that the thread ran: as spans_visit, which it is for.  There is one at
  * least. */

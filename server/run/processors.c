@@ -23,21 +23,7 @@ void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t 
 void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu, int64_t at_ns)
 {
     if (what < SWITCHED_KINDS)
-        spans_switched(spans_in(run), line, (enum switched)what, cpu, at_ns,
-                       order_count(run->order));
-}
-
-bool processors_forget(struct run *run, uint64_t events)
-{
-    if (run->spans)
-        spans_forget(run->spans, events);
-    return true;
-}
-
-void processors_begin_late(struct run *run)
-{
-    if (run->spans)
-        spans_begin_late(run->spans);
+        spans_switched(spans_in(run), line, (enum switched)what, cpu, at_ns);
 }
 
 struct stays *processors_stays(struct run *run) { return spans_stays(spans_in(run)); }

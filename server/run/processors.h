@@ -12,10 +12,6 @@ void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned
                          int64_t at_ns); /* cpu UINT_MAX: not known */
 struct stays *processors_stays(struct run *run); /* of tasks on carriers, to be filled */
 void processors_lost(struct run *run, uint64_t switches);
-/* What was told of switches while there were no more than so many events is forgotten; true. */
-bool processors_forget(struct run *run, uint64_t events);
-/* What was told before is not there any more. */
-void processors_begin_late(struct run *run);
 /* Nobody tells of switches; the words are copied. */
 void processors_refused(struct run *run, const char *why);
 

@@ -303,7 +303,6 @@ bool run_forget_step(struct run *run)
 {
     return order_forget_step(run->order) && did_forget_step(run, &run->forgetting.did) &&
            entries_forget_step(&run->entries, order_first(run->order), &run->forgetting.entries) &&
-           processors_forget(run, order_first(run->order)) &&
            map_weed(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
            lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }

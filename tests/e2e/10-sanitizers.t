@@ -176,7 +176,7 @@ start_server -o san/ -q
 for sanitizer in thread address,undefined; do
     flags="-g -O1 -fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
     for f in "$root"/clients/trace/*.c "$root"/clients/trace/core/*.c "$root"/clients/trace/calls/*.c "$root"/clients/trace/measure/*.c "$root"/clients/trace/replay/*.c "$root"/wire/message.c "$root"/wire/told.c "$root"/wire/endpoint.c "$root"/wire/names.c; do
-        gcc -std=gnu17 $flags -c "$f" || exit 1
+        gcc -std=gnu17 $flags -c "$f" -o "$(printf %s "${f#"$root/"}" | tr / _).o" || exit 1
     done
     for program in mix ids more tasks; do
         gcc $flags -include "$root/clients/trace/redirect.h" -I"$root/clients/trace" $program.c ./*.o -o $program -pthread -ldl

@@ -257,6 +257,18 @@ replay flag.poet again.poet ./flag 1
 is "who waits for one that waits for him in another way goes on" "$?" 1
 like "and that is said" "$(cat said)" 'differs: T:work.* waits until M:a comes to .* is to do that and does not come to it'
 
+# ---- programs that have libpoet within them ----
+printf '%s\n' '#include <pthread.h>' 'static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;' \
+    'static void *work(void *a) { for (int i = 0; i < 50; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return a; }' \
+    'int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);' \
+    'for (int i = 0; i < 3; i++) pthread_join(t[i], 0); return 0; }' >within.c
+for how in -fsanitize=thread -fsanitize=address -static; do
+    poetcc -trace -g $how within.c -o within
+    TSAN_OPTIONS=exitcode=66 record within.poet ./within 2>said || cat said
+    TSAN_OPTIONS=exitcode=66 replay within.poet again.poet
+    is "$how: it does the same again" "$? $(same within.poet again.poet >result && echo equal) $(grep -c WARNING said)" "0 equal 0"
+done
+
 # ---- programs of others ----
 head -c 2000000 /dev/urandom | base64 >data
 for words in "sort --parallel=4 -S 1M data" "pigz -p 4 -c data" "xz -T4 -0 --block-size=300000 -c data"; do

@@ -51,10 +51,13 @@ int main(int argc, char **argv)
 {
     pthread_t t;
     visit(0);
-    if (argc > 1 && atoi(argv[1]))
+    int when = argc > 1 ? atoi(argv[1]) : 0;
+    if (when == 1)
         let_in();
     pthread_create(&t, 0, work, 0);
     pthread_join(t, 0);
+    if (when == 2)
+        let_in();
     return 0;
 }
 C
@@ -75,4 +78,7 @@ like "and that is said" "$(cat said)" \
     'differs: T:work came to [a-z]* of M:m \([0-9:]*, guest\.c:[0-9]*\) as number [0-9]* of M:m: somebody was there before who has no part in the trace; [0-9]* of [0-9]* events were repeated'
 check "the program ran to its end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
 is "and its trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+replay -q ./guest 2
+like "one that comes when all is over is no difference, but said" "$status $(cat said)" \
+    '^0 poet replay: the same: [0-9]+ events, and [0-9]+ records? more than it has$'
 done_testing

@@ -68,7 +68,7 @@ static void switch_it(struct spans *spans)
     } turns[] = {{SWITCHED_ON, 1},  {SWITCHED_OUT, 4},     {SWITCHED_ON, 6}, {SWITCHED_ASLEEP, 8},
                  {SWITCHED_ON, 31}, {SWITCHED_ASLEEP, 35}, {SWITCHED_ON, 38}};
     for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++)
-        spans_switched(spans, T, turns[i].what, i % 2, turns[i].at_ms * MS, 0);
+        spans_switched(spans, T, turns[i].what, i % 2, turns[i].at_ms * MS);
 }
 
 static struct states sum(struct life *l, int64_t from, int64_t to)
@@ -111,10 +111,10 @@ static void what_is_lost_runs(void **context)
 {
     (void)context;
     struct life l = life_new();
-    spans_switched(l.spans, T, SWITCHED_ASLEEP, 0, 2 * MS, 0);
-    spans_switched(l.spans, T, SWITCHED_LOST, 0, 5 * MS, 0);
-    spans_switched(l.spans, T, SWITCHED_OUT, 0, 9 * MS, 0);
-    spans_switched(l.spans, T, SWITCHED_ON, 0, 8 * MS, 0); /* too early: left out */
+    spans_switched(l.spans, T, SWITCHED_ASLEEP, 0, 2 * MS);
+    spans_switched(l.spans, T, SWITCHED_LOST, 0, 5 * MS);
+    spans_switched(l.spans, T, SWITCHED_OUT, 0, 9 * MS);
+    spans_switched(l.spans, T, SWITCHED_ON, 0, 8 * MS); /* too early: left out */
     spans_lost(l.spans, 3);
     struct states s = sum(&l, INT64_MIN, 10 * MS);
     expect(&s, 1, 1 + 4, 0, 3);
@@ -228,7 +228,7 @@ static void what_samples_know_is_shared_out(void **state)
     assert_int_equal(of.running_ns + of.ready_ns + of.system_ns, 10 * MS);
     assert_int_equal(of.running_ns, 4 * MS);
     assert_int_equal(of.ready_ns, 1 * MS);
-    spans_switched(l.spans, T, SWITCHED_ON, 0, 1 * MS, 0);
+    spans_switched(l.spans, T, SWITCHED_ON, 0, 1 * MS);
     assert_int_equal(spans_best(l.spans, T, SPANS_ORDER), SPANS_SWITCHES);
     assert_int_equal(spans_best(l.spans, T, SPANS_CLOCK), SPANS_CLOCK);
     life_free(&l);
@@ -272,14 +272,14 @@ static void ready_is_apart_from_latency(void **state)
         for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
             goes_on(&l, SPANS_ORDER, 0); /* what is told so far ends before */
             spans_switched(l.spans, T, lost && i == 3 ? SWITCHED_LOST : turns[i].what, 0,
-                           turns[i].at_ms * MS, 0);
+                           turns[i].at_ms * MS);
         }
         goes_on(&l, lost ? SPANS_ORDER : SPANS_SWITCHES, lost ? 0 : 3); /* 25 to 27, 28 to 29 */
         life_free(&l);
     }
     struct life l = life_new(); /* it ends without a switch */
     for (unsigned i = 0; i < 5; i++)
-        spans_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS, 0);
+        spans_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS);
     goes_on(&l, SPANS_ORDER, 0);
     struct going_on g = going_on(l.spans, &l.all, &l.all.waits[0], true);
     assert_int_equal(g.source, SPANS_SWITCHES);

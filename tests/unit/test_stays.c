@@ -287,10 +287,10 @@ static void a_thread_runs_on_a_processor_of_the_machine(void **state)
     struct spans *spans = spans_new();
     struct seen seen = {.text = ""};
     assert_false(spans_cpus(spans));
-    spans_switched(spans, LINE_A, SWITCHED_OUT, 3, 10, 0);
-    spans_switched(spans, LINE_A, SWITCHED_ON, 0, 20, 0);
-    spans_switched(spans, LINE_A, SWITCHED_ASLEEP, 0, 30, 0);
-    spans_switched(spans, LINE_A, SWITCHED_ON, UINT32_MAX, 40, 0);
+    spans_switched(spans, LINE_A, SWITCHED_OUT, 3, 10);
+    spans_switched(spans, LINE_A, SWITCHED_ON, 0, 20);
+    spans_switched(spans, LINE_A, SWITCHED_ASLEEP, 0, 30);
+    spans_switched(spans, LINE_A, SWITCHED_ON, UINT32_MAX, 40);
     assert_true(spans_cpus(spans));
     assert_string_equal(cut(spans, 0, 50, &seen),
                         "on 4 0-10; ready 0 10-20; on 1 20-30; ready 0 30-40; on 0 40-50; ");

@@ -346,6 +346,8 @@ void part_meet(struct thread *t, const struct record *r)
     if (steers)
         steer_meet(t, r);
     t->part.now_count = 0;
+    if (script_plays() && (!p || p->next == p->count))
+        atomic_fetch_add_explicit(&script->more, 1, memory_order_relaxed);
     if (!p)
         return;
     if (p->next == p->count) {

@@ -339,12 +339,13 @@ static void add_segment(struct work *w, uint32_t index, uint8_t depth)
 }
 
 /* After it was let go. */
-static void say_going_on(const struct work *w, const struct wait *wait, struct shown_table *t)
+static void say_going_on(const struct work *w, const struct wait *wait, struct shown_table *t,
+                         struct table_cell *total)
 {
     struct going_on g =
         going_on(w->view->run->spans, w->why->paths.all, wait, !w->view->run->connected);
     double ms = 1e6;
-    causing_going_on(table_make_total(t) + GOING_ON, &g);
+    causing_going_on(total + GOING_ON, &g);
     if (!g.took_ns)
         return;
     if (g.source == SPANS_ORDER)
@@ -360,8 +361,9 @@ static void say_going_on(const struct work *w, const struct wait *wait, struct s
 
 static void say_whole(const struct work *w, const struct wait *wait, struct shown_table *t)
 {
-    table_make_total(t)[WAITED] = cell_number(length(wait));
-    say_going_on(w, wait, t);
+    struct table_cell *total = table_make_total(t);
+    total[WAITED] = cell_number(length(wait));
+    say_going_on(w, wait, t, total);
     if (wait->unexplained)
         table_add_note(t, "nothing that is recorded ended this wait: it is not explained");
     else if (wait->class == WAIT_TIMER)
