@@ -26,7 +26,7 @@ static const struct {
                 {"_Waits", "Who waited for whom: the order tells it, it costs nothing", 0},
                 {"Meters of the program's ow_n", "What it counts itself (poet.h)", WANTED_METERS},
                 {"Use of the s_ystem", "What it and its threads say at their end", WANTED_USAGE},
-                {"_Throttle",
+                {"T_hrottle",
                  "Functions that are called very often, and shortly, are counted only from then on",
                  WANTED_THROTTLE}};
 #define SWITCHES G_N_ELEMENTS(switches)
