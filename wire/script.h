@@ -128,7 +128,8 @@ struct script_head {
     _Alignas(64) _Atomic uint32_t
         debugged; /* the process that a debugger has, or SCRIPT_ANY_PROCESS; 0: none is.  Nobody is impatient then, and all look at stops */
     _Atomic uint32_t stop; /* likewise: an enum script_stops; 0 once it was told */
-    _Atomic uint64_t more; /* records that the script does not have: behind the last event of a thread, or of
+    _Atomic uint64_t
+        more; /* records that the script does not have: behind the last event of a thread, or of
                             * threads that have no part; as long as it is played */
 };
 
