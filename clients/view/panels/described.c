@@ -181,6 +181,10 @@ void described_fill(struct described *d, const struct shown_event *e)
     add_field(d, "Line", book_label(book, e->at.line));
     if (e->thread && e->thread != e->at.line)
         add_field(d, "By", book_label(book, e->thread));
+    ran_ask(&d->ran, e);
+    const char *ran = ran_said(&d->ran, e->at);
+    if (ran)
+        add_field(d, "Ran on", ran);
     if (e->about)
         add_field(d, "About", book_label(book, e->about));
     describe_times(d, e);

@@ -2,7 +2,7 @@
 #ifndef CLIENTS_VIEW_PANELS_DESCRIBED_H
 #define CLIENTS_VIEW_PANELS_DESCRIBED_H
 
-#include "wire/shown.h"
+#include "clients/view/panels/ran.h"
 
 #include <gtk/gtk.h>
 
@@ -12,6 +12,7 @@ struct described {
     struct view *view;
     GtkWidget *head, *grid, *source; /* two labels, and what stands between them */
     GtkWidget *(*label)(struct view *view); /* makes one that may have links in it */
+    struct ran ran; /* where its thread was */
     int rows; /* of the grid */
 };
 

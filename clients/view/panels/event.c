@@ -221,6 +221,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     if (state->idle)
         g_source_remove(state->idle);
     state->idle = 0;
+    ran_clear(&state->is.ran);
 }
 
 static void on_button(GtkButton *button, gpointer data)
@@ -251,7 +252,8 @@ static GtkWidget *build(struct view *view)
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
                  NULL);
     struct details *state = g_new0(struct details, 1);
-    state->is = (struct described){.view = view, .label = new_label};
+    state->is = (struct described){
+        .view = view, .label = new_label, .ran = {.view = view, .told = refresh_later}};
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
     state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
@@ -293,6 +295,7 @@ static void clear(struct view *view)
 {
     struct details *state = panel_state(view, &panel_event);
     state->asked_of = (struct ref){0, 0};
+    ran_clear(&state->is.ran);
     described_empty(&state->is);
 }
 
