@@ -1,4 +1,5 @@
-/* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
+#include "clients/view/panels/event.h"
+
 #include "clients/book/book.h"
 #include "clients/book/fate.h"
 #include "clients/book/say.h"
@@ -289,6 +290,12 @@ static GtkWidget *build(struct view *view)
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     return scrolled;
+}
+
+bool event_busy(struct view *view)
+{
+    const struct details *state = panel_state(view, &panel_event);
+    return state && state->idle;
 }
 
 static void clear(struct view *view)
