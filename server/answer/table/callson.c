@@ -287,6 +287,18 @@ static char *refusal(const struct work *w)
     return NULL;
 }
 
+static void note_unpaired(const struct work *w, struct shown_table *t)
+{
+    const struct contexts *all = &w->view->run->contexts;
+    uint64_t ends = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (table_wants(w->view, all->threads[i].line))
+            ends += all->threads[i].head.mismatched;
+    if (ends)
+        table_add_note(t, "%llu ends of calls had no begin: what these took is their callers'",
+                       (unsigned long long)ends);
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
@@ -310,6 +322,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                    "self: what a call took itself while its thread was there; while that was on no "
                    "processor it was nowhere; calls are counted where they began");
     ran_note(&w->places, t);
+    note_unpaired(w, t);
     entered_notes(&w->entered, t);
     table_arrange(t, view->request, NULL);
 }
