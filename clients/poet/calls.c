@@ -319,6 +319,13 @@ static int judge_grouped(const struct wanted *w)
                : EXIT_DONE;
 }
 
+/* Of a table of its own: where calls ran is told of each of them, not of sums. */
+static bool is_placed(const char *by)
+{
+    return by &&
+           (strcmp(by, "processor") == 0 || strcmp(by, "cluster") == 0 || strcmp(by, "cpu") == 0);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .what = "calls"};
@@ -332,7 +339,10 @@ static int run(const struct command *command, int argc, char **argv)
     bool grouped = grouped_is(w.tables.by);
     if (grouped && (status = judge_grouped(&w)) != EXIT_DONE)
         return status;
-    struct tables_section section = {.what = "calls",
+    bool placed = is_placed(w.tables.by);
+    if (placed && (w.over || w.options[0].key || w.tables.tree))
+        return command_usage(command, "--by %s: it is a table of its own", w.tables.by);
+    struct tables_section section = {.what = placed ? "callson" : "calls",
                                      .options = w.options,
                                      .make = grouped  ? make_grouped
                                              : w.over ? make_threaded
@@ -351,7 +361,7 @@ static const struct argp argp = {
         "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
         "all took themselves and what is unaccounted, outside of all functions, add up to the "
         "lives of the threads.  A row stands for a function (--by function), a path of calls "
-        "(--by path, --tree), a thread and its functions (--by thread), a source file or a category (--by file, category).  With --tree -o FILE.pdf "
+        "(--by path, --tree), a thread and its functions (--by thread), a processor or cluster and its functions (--by processor, cluster, cpu; of runs with calls=every), a source file or a category (--by file, category).  With --tree -o FILE.pdf "
         "the tree is drawn as boxes, each as wide as what it took.  Of a part of the run (--from, "
         "--to) it says what was added between two times at which sums were kept.",
     .children = tables_children};

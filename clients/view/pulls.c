@@ -100,6 +100,26 @@ static void select_row(struct view *view, const char *given)
         page_select(drawer_page(view), (int)row);
 }
 
+static void write_below(GtkWidget *widget, FILE *f)
+{
+    if (GTK_IS_LABEL(widget) && gtk_widget_get_mapped(widget))
+        fprintf(f, "%s\n", gtk_label_get_text(GTK_LABEL(widget)));
+    for (GtkWidget *w = gtk_widget_get_first_child(widget); w; w = gtk_widget_get_next_sibling(w))
+        write_below(w, f);
+}
+
+/* What the page beside the picture says, a line for each label. */
+static void write_labels(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f) {
+        fprintf(stderr, "poet view: %s: %s\n", file, g_strerror(errno));
+        return;
+    }
+    write_below(view->panels, f);
+    fclose(f);
+}
+
 bool pulls_perform(struct view *view, const char *what, const char *given)
 {
     if (strcmp(what, "drawer") == 0)
@@ -120,6 +140,8 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
         write_bands(view, given);
     else if (strcmp(what, "curve") == 0)
         write_curve(view, given);
+    else if (strcmp(what, "labels") == 0)
+        write_labels(view, given);
     else if (strcmp(what, "reason") == 0)
         tell_reason(view);
     else

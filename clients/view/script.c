@@ -25,6 +25,7 @@
  *   enter-row              what Enter does with it
  *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected
  *   marks FILE             appends which events and lines are marked
+ *   labels FILE            writes what the page beside the picture says
  *   overlay FILE           writes what is drawn over the picture of the critical path and of waits
  *   bands FILE             writes the states that stand below the picture, by rows and pixels
  *   curve FILE             writes what is drawn of figures above the table, a line each
@@ -44,6 +45,7 @@
 #include "clients/view/goto.h"
 #include "clients/view/measure.h"
 #include "clients/view/presses.h"
+#include "clients/view/panels/event.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
@@ -263,8 +265,8 @@ static bool settled(const struct view *view)
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
            !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
-           !lit_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
-           (!l->connected || !source_busy(&l->source)) &&
+           !lit_busy((struct view *)view) && !event_busy((struct view *)view) && !save_runs(view) &&
+           !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 

@@ -1,65 +1,13 @@
 #include "server/measure/follow.h"
 
 #include "memory/memory.h"
-#include "server/measure/events.h"
-#include "server/measure/holds.h"
-#include "server/measure/release.h"
-#include "server/measure/ties.h"
+#include "server/measure/followed.h"
 
 #include <stdlib.h>
 
 /* How far what steps took may be off, as a part of all: by their clock; and where it cannot be of that time. */
 #define DID_ERROR 10000
 #define DID_FAR 100
-#define ABOUT_KEPT 4u /* of what may have let somebody go on, about one line */
-
-struct acting { /* a thread, and its last event */
-    uint64_t position;
-    int64_t ns;
-    uint32_t line, about, type, place;
-    const struct meaning *meaning;
-    bool begun, ended;
-    struct doing doing;
-};
-
-struct member { /* of a point */
-    struct event event;
-    uint64_t position;
-    int64_t ns;
-    const struct meaning *meaning;
-};
-
-struct follow {
-    struct teller teller;
-    struct intervals intervals;
-    uint64_t first, known, end;
-    struct before { /* the first: to be looked through, once */
-        uint64_t known;
-        uint64_t *last; /* 1 + the position of what each thread did last, by line - 1 */
-        uint32_t lines;
-    } before;
-    struct acting *threads; /* by line - 1 */
-    size_t thread_room;
-    struct holds holds;
-    struct ties ties;
-    struct about {
-        struct cause kept[ABOUT_KEPT];
-        uint32_t count;
-    } **about; /* by line - 1; NULL: nothing */
-    size_t about_room;
-    struct member *members;
-    size_t member_count, member_room;
-    struct cause *arrivals;
-    size_t arrival_count, arrival_room;
-    struct segment *segments;
-    struct events events;
-    struct did_piece *did; /* of the event that is taken */
-    int did_count; /* -1: it tells nothing */
-    struct step did_step; /* in which its thread was after the event before, */
-    bool did_went_on; /* if that is known */
-    uint64_t *unreceived; /* positions of sends of which that would explain a wait */
-    size_t unreceived_count, unreceived_room;
-};
 
 struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end)
 {
@@ -102,12 +50,6 @@ void follow_free(struct follow *f)
     if (f)
         empty(f);
     free(f);
-}
-
-static struct acting *acting(struct follow *f, uint32_t line)
-{
-    f->threads = grow_zeroed(f->threads, &f->thread_room, line, sizeof *f->threads);
-    return &f->threads[line - 1];
 }
 
 /* ---- one event ---- */
@@ -238,18 +180,6 @@ static void ran(struct follow *f, const struct acting *t, const struct member *m
         intervals_ran(&f->intervals, m->event.thread, otherwise, m->ns, m->position);
 }
 
-static void remember(struct acting *t, const struct member *m, uint32_t place)
-{
-    t->position = m->position;
-    t->ns = m->ns;
-    t->line = m->event.line;
-    t->about = m->event.about;
-    t->type = m->event.type;
-    t->place = place;
-    t->meaning = m->meaning;
-    t->begun = true;
-}
-
 /* What its record tells of the steps before it; where it tells nothing, the thread went on as it was. */
 static void learn_did(struct follow *f, struct acting *t, const struct member *m)
 {
@@ -262,7 +192,7 @@ static void learn_did(struct follow *f, struct acting *t, const struct member *m
 /* From its thread's event before to this one.  What a signal interrupts goes on. */
 static void advance(struct follow *f, struct member *m)
 {
-    struct acting *t = acting(f, m->event.thread);
+    struct acting *t = follow_acting(f, m->event.thread);
     learn_did(f, t, m);
     if (t->begun && t->meaning->waits && m->meaning->interrupts)
         return;
@@ -273,7 +203,7 @@ static void advance(struct follow *f, struct member *m)
         wait_ended(f, t, m);
     else if (m->ns > t->ns && !(t->ended && m->meaning->closes))
         ran(f, t, m, place);
-    remember(t, m, place);
+    follow_remember(t, m, place);
     t->ended = m->meaning->ends;
 }
 
@@ -336,7 +266,7 @@ static void note_arrivals(struct follow *f)
     f->arrival_count = 0;
     for (size_t i = 0; i < f->member_count; i++) {
         const struct member *m = &f->members[i];
-        const struct acting *t = m->event.thread ? acting(f, m->event.thread) : NULL;
+        const struct acting *t = m->event.thread ? follow_acting(f, m->event.thread) : NULL;
         if (m->event.relation != RELATION_GROUP || !t || !t->begun)
             continue;
         f->arrivals =
@@ -360,7 +290,7 @@ static void note_gathering(struct follow *f, const struct member *m, int64_t cam
 /* What its thread did up to it; what it was a member of is told before. */
 static void take_member(struct follow *f, struct member *m)
 {
-    const struct acting *t = acting(f, m->event.thread);
+    const struct acting *t = follow_acting(f, m->event.thread);
     if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
         note_gathering(f, m, t->ns);
     advance(f, m);
@@ -379,7 +309,7 @@ static void add_member(struct follow *f, uint64_t position)
     m->ns = f->teller.time(f->teller.context, e);
     m->meaning = f->teller.meaning(f->teller.context, e);
     if (e->thread) {
-        const struct acting *t = acting(f, e->thread);
+        const struct acting *t = follow_acting(f, e->thread);
         m->ns = t->begun && m->ns < t->ns ? t->ns : m->ns;
     }
 }
@@ -414,49 +344,13 @@ static void take_point(struct follow *f)
     }
 }
 
-/* ---- what was before ---- */
-
-#define LOOKS 16u /* at a thread alone, for the price of an event */
-
-/* Where it begins, a thread that has not ended is as its last event before left it. */
-static void seed(struct follow *f, uint64_t position)
-{
-    struct event e = order_event(f->teller.order, position);
-    struct member m = {e, position, f->teller.time(f->teller.context, &e),
-                       f->teller.meaning(f->teller.context, &e)};
-    if (!e.line || m.meaning->ends || m.meaning->closes)
-        return;
-    intervals_start(&f->intervals, e.thread, m.ns, position);
-    remember(acting(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
-}
-
-/* True once it is looked through. */
-static bool look_before(struct follow *f, uint64_t *budget)
-{
-    struct before *b = &f->before;
-    uint64_t end = f->first - b->known > *budget * LOOKS ? b->known + *budget * LOOKS : f->first;
-    if (!b->last)
-        return true;
-    order_last_of_threads(f->teller.order, b->known, end, b->last, b->lines);
-    *budget -= (end - b->known) / LOOKS;
-    b->known = end;
-    for (uint32_t i = 0; end == f->first && i < b->lines; i++)
-        if (b->last[i])
-            seed(f, b->last[i] - 1);
-    if (end == f->first) {
-        free(b->last);
-        b->last = NULL;
-    }
-    return end == f->first;
-}
-
 /* ---- the pass ---- */
 
 bool follow_on(struct follow *f, uint64_t *budget)
 {
     const struct order *order = f->teller.order;
     uint64_t count = order_count(order) < f->end ? order_count(order) : f->end;
-    if (!look_before(f, budget))
+    if (!follow_before(f, budget))
         return false;
     while (f->known < count && *budget) {
         uint64_t end = add_members(f, f->known, count), looked = end - f->known;

@@ -1,4 +1,5 @@
 /* How often each function was called, and what it took: as a list, a tree, or boxes; what was made in one lights up. */
+#include "clients/source/grouped.h"
 #include "clients/view/drawer/boxed.h"
 #include "clients/view/drawer/callfilter.h"
 #include "clients/view/drawer/calllit.h"
@@ -17,7 +18,15 @@
 /* Kept with the window. */
 struct calls {
     struct paged *paged; /* the page */
-    enum shape { FLAT, TREE, GRAPH, BOXES } shape, asked; /* what there is a table of */
+    enum shape {
+        FLAT,
+        TREE,
+        GRAPH,
+        BOXES,
+        BY_FILE,
+        BY_CATEGORY
+    } shape,
+        asked; /* what there is a table of */
     bool by_thread;
     char *text; /* only what has it in its name; "": all */
     struct boxed *boxed;
@@ -32,7 +41,7 @@ struct calls {
     struct callrange range; /* that was asked about */
 };
 
-static const char *const shapes[] = {"flat", "tree", "graph", "icicle"};
+static const char *const shapes[] = {"flat", "tree", "graph", "icicle", "file", "category"};
 
 static struct calls *calls_of(struct view *view)
 {
@@ -43,6 +52,8 @@ static bool is_seen(struct view *view) { return page_seen(calls_of(view)->paged)
 
 /* ---- what is asked, and shown ---- */
 
+static bool is_grouped(enum shape shape) { return shape == BY_FILE || shape == BY_CATEGORY; }
+
 static void request(struct view *view, struct table_request *r)
 {
     struct calls *c = calls_of(view);
@@ -50,11 +61,28 @@ static void request(struct view *view, struct table_request *r)
     c->asked = c->shape;
     if (c->shape == GRAPH)
         tabled_option(r, "graph", "yes");
-    else if (c->shape != FLAT)
+    else if (c->shape == TREE || c->shape == BOXES)
         r->flags |= TABLE_TREE;
-    if (c->by_thread && c->shape != GRAPH) {
+    if (c->by_thread && c->shape != GRAPH && !is_grouped(c->shape)) {
         g_free(r->by);
         r->by = g_strdup("thread");
+    }
+}
+
+/* Of functions their files or categories, each with its functions below it. */
+static void remake(struct view *view, struct shown_table *t)
+{
+    struct calls *c = calls_of(view);
+    struct table_names names = {the_book(view), view->link.sites};
+    struct grouped how = {.by = shapes[c->asked], .tree = true};
+    struct shown_table groups = {0};
+    if (!is_grouped(c->asked) || t->problem || !t->column_count)
+        return;
+    if (grouped_make(&groups, &how, &names, t)) {
+        shown_table_free(t);
+        *t = groups;
+    } else {
+        shown_table_free(&groups);
     }
 }
 
@@ -339,6 +367,11 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
     gtk_box_append(
         GTK_BOX(linked),
         shape_button("Boxes", "icicle", "The tree as boxes, as wide as what they took: an icicle"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Files", "file", "Source files, with their functions"));
+    gtk_box_append(GTK_BOX(linked),
+                   shape_button("Categories", "category",
+                                "What a description calls functions by their names"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(threads), "win.calls-by-thread");
     g_object_set(entry, "placeholder-text", "Only functions with…", "width-chars", 8,
                  "max-width-chars", 28, NULL);
@@ -437,6 +470,7 @@ const struct page page_calls = {
     .clear = clear,
     .made = made,
     .request = request,
+    .remake = remake,
     .told = told,
     .keeps = keeps,
     .select = select_box,

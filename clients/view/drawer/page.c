@@ -210,6 +210,8 @@ static void on_told(void *user)
     p->unshown = true;
     if (p->page->instead && p->page->instead(p->view))
         empty_grid(p);
+    if (p->page->remake)
+        p->page->remake(p->view, &p->tabled.table);
     if (p->page->told)
         p->page->told(p->view, &p->tabled.table);
     show_said(p);

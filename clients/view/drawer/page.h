@@ -34,6 +34,8 @@ struct page {
     /* Each of these may be NULL. */
     void (*made)(struct view *view, struct paged *paged); /* once */
     void (*request)(struct view *view, struct table_request *request); /* more of the question */
+    /* Makes another table of the one that came, to be shown in its place. */
+    void (*remake)(struct view *view, struct shown_table *table);
     void (*told)(struct view *view, const struct shown_table *table); /* another one is here */
     /* Which rows are shown, new memory of GLib's; or returns NULL: all. */
     bool *(*keeps)(struct view *view, const struct shown_table *table);

@@ -1,0 +1,436 @@
+#include "clients/view/deeds.h"
+
+#include "clients/view/action.h"
+
+#include "clients/source/place.h"
+#include "clients/view/about.h"
+#include "clients/view/picture/card.h"
+#include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/source.h"
+#include "clients/view/panels/debug.h"
+#include "clients/view/fetch.h"
+#include "clients/view/focus.h"
+#include "clients/view/goto.h"
+#include "clients/view/keys.h"
+#include "clients/view/open.h"
+#include "clients/view/panels/code.h"
+#include "clients/view/panels/find.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/waiting.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/hold.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/pattern.h"
+#include "clients/view/picture/arrange.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/cluster.h"
+#include "clients/view/picture/colour.h"
+#include "clients/view/picture/crossing.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/reason.h"
+#include "clients/view/picture/rows.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/seek.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/slide.h"
+#include "clients/view/picture/step.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/picture/zoom.h"
+#include "clients/view/preferences.h"
+#include "clients/view/print.h"
+#include "clients/view/running.h"
+#include "clients/view/save.h"
+#include "clients/view/savepage.h"
+#include "clients/view/saving.h"
+#include "clients/view/share.h"
+#include "clients/view/shortcuts.h"
+#include "clients/view/traces.h"
+#include "clients/view/views.h"
+#include "clients/view/writing.h"
+#include "render/scene.h"
+#include "wire/asked.h"
+#include "wire/event.h"
+#include "wire/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- deeds that are not a function elsewhere ---- */
+
+static void do_follow(struct view *v) { scroll_follow(v, true); }
+static void do_page_left(struct view *v) { scroll_page(v, -1); }
+static void do_page_right(struct view *v) { scroll_page(v, 1); }
+
+static void do_columns(struct view *v, int n)
+{
+    scroll_pan(v, n * SCENE_COLUMN_PT * v->camera.place.zoom, 0);
+}
+
+static void do_rows(struct view *v, int n)
+{
+    scroll_pan(v, 0, n * camera_row_pt(&v->camera) * v->camera.place.zoom);
+}
+
+/* Keys point where they point, whichever way the lines run. */
+static bool turned(const struct view *v) { return camera_vertical(&v->camera); }
+static void do_left(struct view *v) { turned(v) ? do_rows(v, -1) : do_columns(v, -1); }
+static void do_right(struct view *v) { turned(v) ? do_rows(v, 1) : do_columns(v, 1); }
+static void do_row_up(struct view *v) { turned(v) ? do_columns(v, -1) : do_rows(v, -1); }
+static void do_row_down(struct view *v) { turned(v) ? do_columns(v, 1) : do_rows(v, 1); }
+static void do_back(struct view *v) { turned(v) ? step_across(v, -1) : step_along(v, -1); }
+static void do_on(struct view *v) { turned(v) ? step_across(v, 1) : step_along(v, 1); }
+static void do_up(struct view *v) { turned(v) ? step_along(v, -1) : step_across(v, -1); }
+static void do_down(struct view *v) { turned(v) ? step_along(v, 1) : step_across(v, 1); }
+
+static void do_cause(struct view *v) { step_to(v, STEP_CAUSE); }
+static void do_effect(struct view *v) { step_to(v, STEP_EFFECT); }
+static void do_recorded_back(struct view *v) { step_recorded(v, -1); }
+static void do_recorded_on(struct view *v) { step_recorded(v, 1); }
+static void do_into_back(struct view *v) { step_recorded_into(v, -1); }
+static void do_into_on(struct view *v) { step_recorded_into(v, 1); }
+static void do_line_left(struct view *v) { slide_line(v, v->camera.place.selected.line, 1); }
+static void do_line_right(struct view *v) { slide_line(v, v->camera.place.selected.line, -1); }
+static void do_zoom_in(struct view *v) { zoom_by(v, 1.25, -1, -1); }
+static void do_zoom_out(struct view *v) { zoom_by(v, 0.8, -1, -1); }
+static void do_find_next(struct view *v) { find_next(v, 1); }
+static void do_find_previous(struct view *v) { find_next(v, -1); }
+static void do_waiting(struct view *v) { panel_show(v, "waiting"); }
+static void do_trouble(struct view *v) { panel_show(v, "trouble"); }
+static void do_text(struct view *v) { panel_show(v, "text"); }
+static void do_events(struct view *v) { panel_show(v, "find"); }
+static void do_details(struct view *v) { panel_show(v, "event"); }
+static void do_latest(struct view *v) { link_open(&v->link, "latest"); }
+static void do_default(struct view *v) { link_open(&v->link, NULL); }
+static void do_undo(struct view *v) { history_undo(&v->history); }
+static void do_redo(struct view *v) { history_redo(&v->history); }
+static void do_close(struct view *v) { gtk_window_close(GTK_WINDOW(v->window)); }
+static void do_quit(struct view *v) { do_close(v); } /* there is one window */
+static void do_by_process(struct view *v) { cluster_by(v, CLUSTER_BY_PROCESS); }
+static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
+static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
+static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
+
+static void do_drawer(struct view *v)
+{
+    v->settings.drawer ? drawer_close(v) : drawer_open(v, NULL);
+}
+static bool is_drawer(const struct view *v) { return v->settings.drawer; }
+static void do_wait_cause(struct view *v) { reason_go(v); }
+
+static void do_critical(struct view *v)
+{
+    v->settings.path = !v->settings.path;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_tints(struct view *v)
+{
+    v->settings.tints = !v->settings.tints;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static bool is_critical(const struct view *v) { return v->settings.path; }
+static bool is_tints(const struct view *v) { return v->settings.tints; }
+static void do_states(struct view *v) { drawer_open(v, "states"); }
+static void do_waits(struct view *v) { drawer_open(v, "waits"); }
+static void do_path(struct view *v) { drawer_open(v, "path"); }
+static void do_calls(struct view *v) { drawer_open(v, "calls"); }
+
+/* What has the focus. */
+static void do_save(struct view *v)
+{
+    if (savepage_can(v))
+        savepage_ask(v);
+    else
+        saving_ask(v);
+}
+static void do_source(struct view *v) { drawer_open(v, "source"); }
+
+/* In the source, where that has the focus. */
+static void do_find(struct view *v)
+{
+    if (!source_find(v))
+        find_focus(v);
+}
+
+static void do_memory(struct view *v) { drawer_open(v, "memory"); }
+static void do_resources(struct view *v) { drawer_open(v, "resources"); }
+static void do_meters(struct view *v) { drawer_open(v, "meters"); }
+
+/* From a list to the picture; there, all that stands out goes; then the page that was opened. */
+static void do_escape(struct view *v)
+{
+    if (drawer_has_focus(v)) {
+        drawer_close(v);
+        return;
+    }
+    bool away = focus_within(v, v->panels);
+    if (away || (!v->camera.place.selected.line && !v->finder.hit_count))
+        panel_back(v);
+    if (!away) {
+        select_event(v, (struct ref){0, 0}, false);
+        find_leave(v);
+        card_clear(v);
+    }
+    gtk_widget_grab_focus(v->canvas);
+}
+
+static void do_first_waiting(struct view *v)
+{
+    panel_show(v, "waiting");
+    const struct shown_event *oldest = waiting_oldest(v);
+    if (oldest)
+        jump_to_event(v, oldest->at, oldest->position);
+}
+
+/* ---- switches: their state is in the place or the settings ---- */
+
+static void do_fold(struct view *v)
+{
+    history_mark(&v->history, "fold");
+    hold_keep_selected(&v->camera);
+    v->camera.place.fold = !v->camera.place.fold;
+    news_tell(&v->news, NEWS_PLACE);
+}
+
+static void do_time(struct view *v)
+{
+    double before = v->timescale.before > 0.5 ? v->timescale.before : 4;
+    timescale_set(v, v->camera.place.column_ns ? 0 : before);
+}
+
+static void do_stands(struct view *v)
+{
+    history_mark(&v->history, "stands");
+    v->camera.place.stands = !v->camera.place.stands;
+    news_tell(&v->news, NEWS_LOOK);
+    colour_ask(v);
+}
+
+static void hide(struct view *v, uint8_t what)
+{
+    history_mark(&v->history, "only");
+    v->camera.place.hide ^= what;
+    news_tell(&v->news, NEWS_LOOK);
+}
+
+static void do_hide_past(struct view *v) { hide(v, HIDE_PAST); }
+static void do_hide_future(struct view *v) { hide(v, HIDE_FUTURE); }
+static void do_hide_concurrent(struct view *v) { hide(v, HIDE_CONCURRENT); }
+
+static void do_panel(struct view *v)
+{
+    v->settings.panel = !v->settings.panel;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_map(struct view *v)
+{
+    v->settings.map = !v->settings.map;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_dark(struct view *v)
+{
+    v->settings.look.dark = !v->settings.look.dark;
+    v->settings.dark_follows = false;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_legend(struct view *v)
+{
+    v->settings.look.legend = !v->settings.look.legend;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_order_arrows(struct view *v)
+{
+    v->settings.look.no_order = !v->settings.look.no_order;
+    news_tell(&v->news, NEWS_SETTINGS);
+    picture_rebuild(v);
+}
+
+static bool is_order_arrows(const struct view *v) { return !v->settings.look.no_order; }
+static void do_busy_rows(struct view *v)
+{
+    v->settings.busy_rows = !v->settings.busy_rows;
+    if (v->settings.busy_rows && v->camera.place.row_count > ROWS_AT_ONCE)
+        status_say(&v->status, "Of so many rows that were arranged none is left out");
+    if (!v->camera.place.far)
+        hold_keep_selected(&v->camera);
+    news_tell(&v->news, NEWS_PLACE);
+    news_tell(&v->news, NEWS_SWITCHES);
+}
+
+static bool is_busy_rows(const struct view *v) { return v->settings.busy_rows; }
+static bool is_fold(const struct view *v) { return v->camera.place.fold; }
+static bool is_time(const struct view *v) { return v->camera.place.column_ns > 0; }
+static bool is_stands(const struct view *v) { return v->camera.place.stands; }
+static bool is_hide_past(const struct view *v) { return v->camera.place.hide & HIDE_PAST; }
+static bool is_hide_future(const struct view *v) { return v->camera.place.hide & HIDE_FUTURE; }
+static bool is_hide_concurrent(const struct view *v)
+{
+    return v->camera.place.hide & HIDE_CONCURRENT;
+}
+static bool is_panel(const struct view *v) { return v->settings.panel; }
+static bool is_map(const struct view *v) { return v->settings.map; }
+static void do_vertical(struct view *v)
+{
+    v->settings.look.vertical = !v->settings.look.vertical;
+    if (v->stage.scene && !v->camera.place.far)
+        hold_keep_selected(&v->camera);
+    news_tell(&v->news, NEWS_SETTINGS);
+    picture_rebuild(v);
+    bar_update(v);
+    news_tell(&v->news, NEWS_PLACE);
+}
+
+static bool is_vertical(const struct view *v) { return v->settings.look.vertical; }
+static bool is_dark(const struct view *v) { return v->settings.look.dark; }
+static bool is_legend(const struct view *v) { return v->settings.look.legend; }
+bool deeds_run_goes_on(const struct view *v) { return v->link.source.book.run.connected > 0; }
+static bool is_follow(const struct view *v)
+{
+    return v->camera.place.follow && deeds_run_goes_on(v);
+}
+static void do_follow_switch(struct view *v) { scroll_follow(v, !v->camera.place.follow); }
+
+static void deeds_shortcuts(struct view *view);
+
+/* ---- the table ---- */
+
+const struct action deeds[] = {
+    {"Moving", "event-back", "The selected event: back along its line", "Left", do_back, NULL},
+    {"Moving", "event-on", "On along its line", "Right", do_on, NULL},
+    {"Moving", "event-up", "To the line above", "Up", do_up, NULL},
+    {"Moving", "event-down", "To the line below", "Down", do_down, NULL},
+    {"Moving", "partner", "Go to the other end", "Return KP_Enter", step_partner, NULL},
+    {"Moving", "cause", "To the nearest cause on another line", "bracketleft", do_cause, NULL},
+    {"Moving", "effect", "To the nearest effect on another line", "bracketright", do_effect, NULL},
+    {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back,
+     NULL},
+    {"Moving", "recorded-on", "On along the recorded order", "n space", do_recorded_on, NULL},
+    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back,
+     NULL},
+    {"Moving", "recorded-into-on", "On along it, into clusters", "<Shift>n", do_into_on, NULL},
+    {"Scrolling", "left", "Left by a column", "<Shift>Left", do_left, NULL},
+    {"Scrolling", "right", "Right by a column", "<Shift>Right", do_right, NULL},
+    {"Scrolling", "row-up", "Up by a row", "<Shift>Up", do_row_up, NULL},
+    {"Scrolling", "row-down", "Down by a row", "<Shift>Down", do_row_down, NULL},
+    {"Scrolling", "page-left", "Left by a page", "Page_Up", do_page_left, NULL},
+    {"Scrolling", "page-right", "Right by a page", "Page_Down", do_page_right, NULL},
+    {"Scrolling", "start", "To the begin", "Home", scroll_start, NULL},
+    {"Scrolling", "end", "To the end, and follow the run", "End f", do_follow, NULL},
+    {"Scrolling", "follow", "Follow the run, or stop it", "<Shift>f", do_follow_switch, is_follow},
+    {"Scrolling", "line-left", "The selected line alone, to the left", "comma", do_line_left, NULL},
+    {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right,
+     NULL},
+    {"Scrolling", "go", "Go to an event, a time, a share of the run…", "<Control>g", goto_dialog,
+     NULL},
+    {"Zoom", "zoom-in", "Zoom in", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
+    {"Zoom", "zoom-out", "Zoom out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
+    {"Zoom", "zoom-reset", "Zoom as at first", "0 <Control>0", zoom_reset, NULL},
+    {"Zoom", "fit", "The whole run", "asterisk", zoom_fit, NULL},
+    {"Zoom", "time", "By order or by time", "t", do_time, is_time},
+    {"Asking", "find", "Find", "<Control>f slash", do_find, NULL},
+    {"Asking", "find-next", "The next hit", "F3 <Control><Shift>g", do_find_next, NULL},
+    {"Asking", "find-previous", "The hit before", "<Shift>F3", do_find_previous, NULL},
+    {"Asking", "first-waiting", "Who waits: the oldest", "w", do_first_waiting, NULL},
+    {"Asking", "wait-cause", "To what ended the wait", "<Control>bracketleft", do_wait_cause, NULL},
+    {"Asking", "stands", "Colour past and future", "c", do_stands, is_stands},
+    {"Asking", "hide-past", "Hide the past", "<Alt>1", do_hide_past, is_hide_past},
+    {"Asking", "hide-future", "Hide the future", "<Alt>2", do_hide_future, is_hide_future},
+    {"Asking", "hide-concurrent", "Hide concurrent", "<Alt>3", do_hide_concurrent,
+     is_hide_concurrent},
+    {"Asking", "note", "Write a note…", "<Control>d", writing_ask, NULL},
+    {"Asking", "find-site", "Find all called from there", "", find_site, NULL},
+    {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", code_edit, NULL},
+    {"Asking", "debug", "Debug here: poet debug in a terminal", "<Shift>d", debug_here, NULL},
+    {"Asking", "break", "A breakpoint of it for the debugger, or none", "b", debug_break, NULL},
+    {"Asking", "break-place", "The same of its place, for its thread", "<Shift>b",
+     debug_break_place, NULL},
+    {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
+     do_escape, NULL},
+    {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},
+    {"Lines", "only-tied", "Only those tied to the selected event", "o", arrange_only, NULL},
+    {"Lines", "least-crossing", "In the order of least crossing", "l", crossing_least, NULL},
+    {"Lines", "cluster-process", "Clusters by process", "", do_by_process, NULL},
+    {"Lines", "cluster-kind", "Clusters by kind", "", do_by_kind, NULL},
+    {"Lines", "cluster-name", "Clusters by name", "", do_by_name, NULL},
+    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_join, NULL},
+    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_hide, NULL},
+    {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
+    {"Lines", "seek-rows", "Search rows by name", "<Control>r", seek_open, NULL},
+    {"Lines", "busy-rows", "Only rows with something in view", "e", do_busy_rows, is_busy_rows},
+    {"Lines", "fold", "Fold repeats", "z", do_fold, is_fold},
+    {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
+    {"Window", "redo", "Redo", "<Control><Shift>z <Control>y", do_redo, NULL},
+    {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
+    {"Window", "drawer", "Drawer: where the time went", "F6", do_drawer, is_drawer},
+    {"Window", "critical-path", "The critical path", "x", do_critical, is_critical},
+    {"Window", "tint-waits", "Tint waits by class", "i", do_tints, is_tints},
+    {"Window", "map", "Map of the run", "F4", do_map, is_map},
+    {"Window", "vertical", "Vertical", "v", do_vertical, is_vertical},
+    {"Window", "legend", "Legend", "F2", do_legend, is_legend},
+    {"Window", "order-arrows", "Dotted arrows: who woke whom", "", do_order_arrows,
+     is_order_arrows},
+    {"Window", "dark", "Dark", "F7", do_dark, is_dark},
+    {"Window", "show-event", "Page: Event", "<Alt>e", do_details, NULL},
+    {"Window", "show-events", "Page: Events", "<Alt>l", do_events, NULL},
+    {"Window", "show-waiting", "Page: Waiting", "<Alt>w", do_waiting, NULL},
+    {"Window", "show-trouble", "Page: Trouble", "<Alt>t", do_trouble, NULL},
+    {"Window", "show-text", "Page: Text", "<Alt>x", do_text, NULL},
+    {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
+    {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
+    {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
+    {"Window", "show-calls", "Drawer: Calls", "<Alt>c", do_calls, NULL},
+    {"Window", "show-source", "Drawer: Source", "<Alt>o", do_source, NULL},
+    {"Window", "show-memory", "Drawer: Memory", "<Alt>m", do_memory, NULL},
+    {"Window", "show-resources", "Drawer: Resources", "<Alt>r", do_resources, NULL},
+    {"Window", "show-meters", "Drawer: Meters", "<Alt>u", do_meters, NULL},
+    {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
+    {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
+    {"File", "latest", "Open the latest run", "", do_latest, NULL},
+    {"File", "default", "Wait for a program", "", do_default, NULL},
+    {"File", "run", "Run a program…", "F5", running_show, NULL},
+    {"File", "measure", "What is measured…", "<Control>m", running_measure, NULL},
+    {"File", "save", "Save the diagram, or the drawer's page…", "<Control>s", do_save, NULL},
+    {"File", "share", "Share as web page…", "", share_page, NULL},
+    {"File", "save-trace", "Save the trace…", "<Control><Shift>s", fetch_trace, NULL},
+    {"File", "save-view", "Save the view…", "", views_save, NULL},
+    {"File", "load-view", "Load a view…", "", views_load, NULL},
+    {"File", "print", "Print…", "<Control>p", print_paper, NULL},
+    {"File", "copy-image", "Copy the picture", "<Control>c", save_copy_image, NULL},
+    {"File", "copy-text", "Copy as text", "<Control><Shift>c", print_to_clipboard, NULL},
+    {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
+    {"File", "settings", "Settings…", "<Control>comma", preferences_show, NULL},
+    {"File", "help", "Help", "F1", about_help, NULL},
+    {"File", "shortcuts", "Keyboard shortcuts", "<Control>question <Control><Shift>slash",
+     deeds_shortcuts, NULL},
+    {"File", "about", "About Poet", "", about_show, NULL},
+    {"File", "close", "Close", "<Control>w", do_close, NULL},
+    {"File", "quit", "Quit", "<Control>q", do_quit, NULL},
+};
+
+const size_t deed_count = G_N_ELEMENTS(deeds);
+
+/* Those for the line of the selected event. */
+const struct line_key line_keys[] = {
+    {"win.pin-line", "Pin the selected line on top, or let it go", "k"},
+    {"win.hide-line", "Hide the selected line", "h"},
+    {"win.line-up", "Move it up", "<Alt>Up"},
+    {"win.line-down", "Move it down", "<Alt>Down"},
+    {"win.join-line", "Join it with the row above", "j"},
+    {"win.split-line", "Open its cluster", "<Shift>j"}};
+
+const size_t line_key_count = G_N_ELEMENTS(line_keys);
+
+static void deeds_shortcuts(struct view *view)
+{
+    shortcuts_show(view, &(struct shortcuts){deeds, deed_count, line_keys, line_key_count});
+}

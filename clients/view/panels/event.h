@@ -1,0 +1,11 @@
+/* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
+#ifndef CLIENTS_VIEW_PANELS_EVENT_H
+#define CLIENTS_VIEW_PANELS_EVENT_H
+
+#include <stdbool.h>
+
+struct view;
+
+bool event_busy(struct view *view); /* is it about to say something else? */
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Calls by where they ran: a task that goes from one thread of the system to another calls another function on each, so that
+# which of them was called where is known beforehand; and where it is not recorded, that is said.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+finished() { poet check "$1" >/dev/null 2>&1; }
+cat >moves.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+POET_RUNTIME("ucpp");
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t passed = PTHREAD_COND_INITIALIZER;
+static poet_line_t task;
+static int turn;
+static volatile double sink;
+__attribute__((noinline)) void spin(void) { for (int i = 0; i < 500; i++) sink += i; }
+__attribute__((noinline)) void on_first(void) { spin(); }
+__attribute__((noinline)) void on_second(void) { spin(); spin(); }
+__attribute__((no_instrument_function)) static void *carry(void *p)
+{
+    long me = (char *)p - (char *)0;
+    poet_processor(me ? "second" : "first", me ? "right" : "left");
+    for (int k = 0; k < 30; k++) {
+        pthread_mutex_lock(&lock);
+        while (turn != me) pthread_cond_wait(&passed, &lock);
+        pthread_mutex_unlock(&lock);
+        poet_become(task);
+        if (k == 0 && !me) poet_event(task, poet_type("start", 0), 0, 0);
+        me ? on_second() : on_first();
+        poet_event(0, poet_type("note", 0), 0, 0);
+        if (k == 29 && me) {
+            poet_event(0, poet_type("end", 0), 0, 0);
+            poet_event(task, poet_type("delete", 0), 0, POET_CLOSES);
+            poet_task_gone(task);
+        }
+        poet_become(0);
+        pthread_mutex_lock(&lock);
+        turn = !me;
+        pthread_cond_broadcast(&passed);
+        pthread_mutex_unlock(&lock);
+    }
+    return p;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+    pthread_t t[2];
+    task = poet_task("task", "mover", 0);
+    poet_become(task);
+    poet_event(task, poet_type("create", 0), 0, 0);
+    poet_become(0);
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, carry, (char *)0 + i);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -profile -g -O1 moves.c -o moves || exit 1
+POET_METERS=calls=every POET_OUTPUT=moves.poet ./moves
+until_true finished moves.poet
+# rows FILE BY: place, function, calls
+rows() { poet calls "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
+    next unless $o->{depth}; $s = $r->{scope}; $s =~ s/ .*//; print "$r->{processor} $s $r->{calls_n}\n" if $s =~ /^(spin|on_)/' | sort; }
+is 'what was called on which processor' "$(rows moves.poet processor)" "first on_first 30
+first spin 30
+second on_second 30
+second spin 60"
+is 'what was called in which cluster' "$(rows moves.poet cluster)" "left on_first 30
+left spin 30
+right on_second 30
+right spin 60"
+poet calls moves.poet --by processor --json >by.json
+is 'times of functions add up to those of their processor' "$(perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
+    $o->{depth} ? ($n{$r->{processor}} += $r->{self_ns}) : ($all{$r->{processor}} = $r->{self_ns});
+    END { print "$_ $n{$_} $all{$_}\n" for grep { $n{$_} != $all{$_} } keys %all }' by.json)" ''
+# never more than the entries have of a function, and what the task ran at all
+poet calls moves.poet --every --json >flow.json
+is 'no function took more than from its begins to its ends' "$(perl -MJSON::PP -e '
+    for (`cat flow.json`) { $r = decode_json($_)->{row} or next; next if $r->{is} ne "exit"; ($s) = split / /, $r->{scope}; $took{$s} += $r->{took_ns} }
+    for (`cat by.json`) { $o = decode_json($_); $r = $o->{row} or next; next unless $o->{depth}; ($s) = split / /, $r->{scope}; $self{$s} += $r->{self_ns} }
+    for (grep { /^spin/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} != $took{$_} }
+    for (grep { /^on_/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} > $took{$_} }')" ''
+check 'and there was time' grep -q '"self_ns":[1-9]' by.json
+is 'a part of the run has its calls alone' "$(poet calls moves.poet --by processor --from 0s --to 1ns --json | grep -c '"spin')" 0
+
+# ---- where it cannot be told ----
+POET_OUTPUT=sums.poet ./moves
+until_true finished sums.poet
+is 'of sums, why not' "$(poet calls sums.poet --by processor 2>&1 | grep -c 'without times.*POET_METERS=calls=every')" 1
+POET_PERF=off POET_METERS=calls=every POET_OUTPUT=off.poet ./moves
+until_true finished off.poet
+is 'by processors of the machine, why not' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'on which processor of the machine')" 1
+is 'it is a table of its own' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1
+done_testing
