@@ -263,20 +263,28 @@ uint32_t part_choice(struct thread *t, uint32_t of, uint32_t otherwise)
     return otherwise;
 }
 
-/* What an event is about is known to be another line than in the script. */
-static bool is_another(uint32_t as, uint32_t code)
-{
-    uint32_t is = code_of_line(as);
-    return is && is != code;
-}
-
 /* 0: it is none of the script, as far as is known. */
 static uint32_t line_of_code(uint32_t code)
 {
-    for (uint32_t i = 1; i <= script->line_count; i++)
+    for (uint32_t i = 1; code && i <= script->line_count; i++)
         if (code_of_line(i) == code)
             return i;
     return 0;
+}
+
+static bool is_join(uint16_t type)
+{
+    return type == TYPE_JOIN || type == TYPE_TIMED_JOIN || type == TYPE_JOINED;
+}
+
+/* What an event is about, 0: nothing, is known to be another line than in the script.  A thread that is joined and has
+ * no line is another one than a thread that has. */
+static bool is_another(const struct script_event *e, uint16_t type, uint32_t code)
+{
+    uint32_t is = code_of_line(e->about);
+    if (is_join(type) && !e->about)
+        return line_of_code(code) != 0;
+    return is && is != code && (code || is_join(type));
 }
 
 /* That one of the next few which it is, NULL: none.  Those of one record are in no order. */
@@ -309,8 +317,8 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     const struct script_event *e = meet(p, type, line);
     if (!e && !ahead(p, 0))
         return true; /* more than was recorded */
-    if (!e || (about && is_another(e->about, about))) {
-        differ(p, type, about ? line_of_code(about) : atomic_load(&line->script));
+    if (!e || is_another(e, type, about)) {
+        differ(p, type, about || is_join(type) ? line_of_code(about) : atomic_load(&line->script));
         return false;
     }
     if (!LIKELY(!stop_debugged()))
