@@ -73,12 +73,15 @@ static bool be(struct line *line, uint32_t as)
 
 /* ---- the part of a thread ---- */
 
-/* One that was not created by a recorded call is known by its name. */
-static uint32_t find_stranger(const struct thread *t)
+/* One that was not created by a recorded call is known by its name; of several the one that began first. */
+static uint32_t find_stranger(const struct thread *t, uint16_t named)
 {
-    for (uint32_t i = 1; i <= script->line_count; i++)
-        if (script_line(i)->named == t->task->named && be(t->own, i))
-            return i;
+    const uint32_t *order = (const void *)((const char *)script + script->order_at);
+    for (uint64_t i = 0; i < script->event_count; i++) {
+        const struct script_line *line = script_line(order[i]);
+        if (line->named == named && !atomic_load(&line->bound) && be(t->own, order[i]))
+            return order[i];
+    }
     return 0;
 }
 
@@ -107,6 +110,7 @@ static void note_birth(const struct script_event *e)
 
 static void find_part(struct thread *t, struct part *p)
 {
+    uint16_t named = t->task ? t->task->named : t->named;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
     if (!as && born) /* a child: its lines are others than those of its parent */
@@ -117,8 +121,8 @@ static void find_part(struct thread *t, struct part *p)
         as = find_claimed();
     else if (!as && begins_with(t->own, script->main))
         as = script->main;
-    else if (!as && t->task && t->task->named)
-        as = find_stranger(t);
+    else if (!as && named)
+        as = find_stranger(t, named);
     struct script_line *line = script_line(as);
     if (!as || !line->count)
         return;
