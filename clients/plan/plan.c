@@ -337,11 +337,14 @@ bool plan_act(const struct plan *p, uint32_t thread, uint64_t i, struct shown_ev
 
 /* ---- as bytes ---- */
 
+/* (in the order of the walk: that of the log has those which nothing orders as they were read) */
 static uint32_t first_thread(const struct plan *p)
 {
-    for (size_t i = 0; i < p->act_count; i++)
-        if (p->acts[i].thread == p->acts[i].is.line && p->acts[i].is.number == 1)
-            return p->acts[i].thread;
+    for (size_t i = 0; i < p->act_count; i++) {
+        const struct act *first = &p->acts[p->courses[p->walk[i]].acts[0]];
+        if (first->is.line == p->walk[i] && first->is.number == 1)
+            return p->walk[i];
+    }
     return 0;
 }
 

@@ -11,11 +11,13 @@
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
 #include "wire/limits.h"
+#include "wire/script.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Own lines by index, in blocks that are never moved. */
 #define BLOCK 4096u
@@ -115,6 +117,10 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
                          : open_by_itself(kind, name, object, (uintptr_t)site, &t);
     if (own && !t)
         t = thread_make_own(&own->line);
+    if (own && t) {
+        const char *called = name ? name : "";
+        t->named = script_text(called, strlen(called));
+    }
     if (own)
         atomic_store(&own->thread, t);
     errno = saved;

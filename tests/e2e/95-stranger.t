@@ -81,4 +81,44 @@ is "and its trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 
 replay -q ./guest 2
 like "one that comes when all is over is no difference, but said" "$status $(cat said)" \
     '^0 poet replay: the same: [0-9]+ events, and [0-9]+ records? more than it has$'
+
+# Whoever is joined and is in no trace is not taken for another one.
+cat >made.c <<'C'
+#include <pthread.h>
+static void *begin(void *p) { return p; }
+int make(pthread_t *t) { return pthread_create(t, 0, begin, 0); }
+C
+cat >join.c <<'C'
+#include <pthread.h>
+extern int make(pthread_t *);
+static void *work(void *p) { return p; }
+int main(int argc, char **argv)
+{
+    pthread_t t, u;
+    pthread_create(&t, 0, work, 0);
+    if (argc > 1 && make(&u) == 0)
+        pthread_join(u, 0);
+    return argv && pthread_join(t, 0);
+}
+C
+cc -c made.c && poetcc -trace -g -c join.c && poetcc -trace join.o made.o -o join
+again() { # again TRACE WORD...: the program with these words
+    rm -f again.poet
+    timeout 60 poet replay "$1" -o again.poet ./join "${@:2}" 2>said
+    status=$?
+    until_true finished again.poet
+}
+rm -f alone.poet both.poet
+POET_OUTPUT=alone.poet ./join
+POET_OUTPUT=both.poet ./join both
+until_true finished alone.poet
+until_true finished both.poet
+again alone.poet both
+like "who joins a stranger instead is said to, at its place" "$status $(cat said)" \
+    '^1 poet replay: differs: T:main did join of another line, where it did join of T:work \(1:2, join\.c:10\);'
+again both.poet
+like "who joins another one instead of a stranger likewise" "$status $(cat said)" \
+    '^1 poet replay: differs: T:main did join of T:work, where it did join of T:main \(1:2, join\.c:9\);'
+again both.poet both
+is "where the same stranger is joined it is the same" "$status $(tr -d 0-9 <said)" "0 poet replay: the same:  events"
 done_testing

@@ -27,6 +27,19 @@ for program in semaphores accepting waiting coroutines fibonacci inside; do
     is "$program: $times of $times are equal" "$equal" "$times"
     check "$program: obeys the description" poet check again.poet
 done
+
+# ---- several runs of it, one after the other: nobody makes the first task of the second one ----
+for program in semaphores accepting inside; do
+    UCPP_RUNS=2 POET_OUTPUT=two.poet UCPP_SCHEDULE=random UCPP_SEED=7 "./$program" >first
+    until_true finished two.poet
+    equal=0
+    for i in $(seq "$times"); do
+        UCPP_RUNS=2 UCPP_SCHEDULE=random UCPP_SEED=$((i + 100)) replay two.poet again.poet >second &&
+            cmp -s first second && equal=$((equal + 1)) || cat said
+    done
+    is "$program, run twice: $times of $times are repeated" "$equal" "$times"
+    rm -f two.poet
+done
 like "a choice says what it was, among how many" "$(poet dump --json accepting.poet | grep '"choose"')" '"texts":\["[0-9]+ of [0-9]+"\]'
 UCPP_SCHEDULE=fifo UCPP_SEED=0 replay accepting.poet again.poet >second
 is "who does not choose where it chose does something else" "$?" 1

@@ -36,6 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum += lines[s->main].last;
         for (uint64_t i = 0; i <= s->line_count && i < 64; i++)
             sum += sum_of_line(s, lines, events, (const char *)s + s->types_at, (uint32_t)i);
+        const uint32_t *order = (const void *)((const char *)s + s->order_at);
+        for (uint64_t i = 0; i < s->event_count; i++)
+            sum += order[i];
     }
     free(s);
     return 0;

@@ -73,12 +73,15 @@ static bool be(struct line *line, uint32_t as)
 
 /* ---- the part of a thread ---- */
 
-/* One that was not created by a recorded call is known by its name. */
-static uint32_t find_stranger(const struct thread *t)
+/* One that was not created by a recorded call is known by its name; of several the one that began first. */
+static uint32_t find_stranger(const struct thread *t, uint16_t named)
 {
-    for (uint32_t i = 1; i <= script->line_count; i++)
-        if (script_line(i)->named == t->task->named && be(t->own, i))
-            return i;
+    const uint32_t *order = (const void *)((const char *)script + script->order_at);
+    for (uint64_t i = 0; i < script->event_count; i++) {
+        const struct script_line *line = script_line(order[i]);
+        if (line->named == named && !atomic_load(&line->bound) && be(t->own, order[i]))
+            return order[i];
+    }
     return 0;
 }
 
@@ -107,6 +110,7 @@ static void note_birth(const struct script_event *e)
 
 static void find_part(struct thread *t, struct part *p)
 {
+    uint16_t named = t->task ? t->task->named : t->named;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
     if (!as && born) /* a child: its lines are others than those of its parent */
@@ -117,8 +121,8 @@ static void find_part(struct thread *t, struct part *p)
         as = find_claimed();
     else if (!as && begins_with(t->own, script->main))
         as = script->main;
-    else if (!as && t->task && t->task->named)
-        as = find_stranger(t);
+    else if (!as && named)
+        as = find_stranger(t, named);
     struct script_line *line = script_line(as);
     if (!as || !line->count)
         return;
@@ -263,20 +267,28 @@ uint32_t part_choice(struct thread *t, uint32_t of, uint32_t otherwise)
     return otherwise;
 }
 
-/* What an event is about is known to be another line than in the script. */
-static bool is_another(uint32_t as, uint32_t code)
-{
-    uint32_t is = code_of_line(as);
-    return is && is != code;
-}
-
 /* 0: it is none of the script, as far as is known. */
 static uint32_t line_of_code(uint32_t code)
 {
-    for (uint32_t i = 1; i <= script->line_count; i++)
+    for (uint32_t i = 1; code && i <= script->line_count; i++)
         if (code_of_line(i) == code)
             return i;
     return 0;
+}
+
+static bool is_join(uint16_t type)
+{
+    return type == TYPE_JOIN || type == TYPE_TIMED_JOIN || type == TYPE_JOINED;
+}
+
+/* What an event is about, 0: nothing, is known to be another line than in the script.  A thread that is joined and has
+ * no line is another one than a thread that has. */
+static bool is_another(const struct script_event *e, uint16_t type, uint32_t code)
+{
+    uint32_t is = code_of_line(e->about);
+    if (is_join(type) && !e->about)
+        return line_of_code(code) != 0;
+    return is && is != code && (code || is_join(type));
 }
 
 /* That one of the next few which it is, NULL: none.  Those of one record are in no order. */
@@ -309,8 +321,8 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     const struct script_event *e = meet(p, type, line);
     if (!e && !ahead(p, 0))
         return true; /* more than was recorded */
-    if (!e || (about && is_another(e->about, about))) {
-        differ(p, type, about ? line_of_code(about) : atomic_load(&line->script));
+    if (!e || is_another(e, type, about)) {
+        differ(p, type, about || is_join(type) ? line_of_code(about) : atomic_load(&line->script));
         return false;
     }
     if (!LIKELY(!stop_debugged()))

@@ -13,6 +13,7 @@ static bool parts_fit(const struct script_head *s)
            fits(s->events_at, s->event_count, sizeof(struct script_event), s->bytes) &&
            fits(s->types_at, s->type_count, SCRIPT_NAME_BYTES, s->bytes) &&
            fits(s->stops_at, s->line_count + 1ull, sizeof(struct script_stop), s->bytes) &&
+           fits(s->order_at, s->event_count, sizeof(uint32_t), s->bytes) && s->order_at % 4 == 0 &&
            s->lines_at % 64 == 0 && s->stops_at % 64 == 0 && s->events_at % 8 == 0;
 }
 
