@@ -31,8 +31,8 @@
 #define REGION_OLDEST 1u /* that can be read: there, every site is 0 */
 #define REGION_HEAD_BYTES 4096u
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* libFuzzer's word: to look at all of them takes long */
-#define REGION_FRAMES 128u
-#define REGION_CONTEXTS 512u
+#define REGION_FRAMES 32u
+#define REGION_CONTEXTS 64u
 #else
 #define REGION_FRAMES 16384u
 #define REGION_CONTEXTS 131072u
