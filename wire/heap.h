@@ -26,7 +26,7 @@
 #define HEAP_DEPTH 32u /* places of a stack */
 /* Of the table of blocks.  A block lies in one of so many groups that its page has; all powers of two. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* as in wire/region.h */
-#define HEAP_GROUPS 32u
+#define HEAP_GROUPS 4u
 #define HEAP_SUMS 256u
 #define HEAP_NODES 1024u
 #else
