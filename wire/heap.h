@@ -25,13 +25,19 @@
 #define HEAP_HEAD_BYTES 4096u
 #define HEAP_DEPTH 32u /* places of a stack */
 /* Of the table of blocks.  A block lies in one of so many groups that its page has; all powers of two. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* as in wire/region.h */
+#define HEAP_GROUPS 4u
+#define HEAP_SUMS 256u
+#define HEAP_NODES 1024u
+#else
 #define HEAP_GROUPS 32768u
+#define HEAP_SUMS 32768u
+#define HEAP_NODES 131072u
+#endif
 #define HEAP_GROUP 128u /* blocks of a group */
 #define HEAP_TRIES 8u
 #define HEAP_BLOCKS ((size_t)HEAP_GROUPS * HEAP_GROUP)
-#define HEAP_SUMS 32768u
 #define HEAP_INDEX (4 * HEAP_SUMS)
-#define HEAP_NODES 131072u
 #define HEAP_NODE_INDEX (2 * HEAP_NODES)
 #define HEAP_THREADS 1024u
 #define HEAP_BAD 64u

@@ -30,15 +30,20 @@
 #define REGION_VERSION 2u
 #define REGION_OLDEST 1u /* that can be read: there, every site is 0 */
 #define REGION_HEAD_BYTES 4096u
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* libFuzzer's word: to look at all of them takes long */
+#define REGION_FRAMES 32u
+#define REGION_CONTEXTS 64u
+#else
 #define REGION_FRAMES 16384u
 #define REGION_CONTEXTS 131072u
+#endif
 #define REGION_CELLS 1024u
 
 /* What is wanted of a thread: bits of queue_head.wanted. */
 #define WANTED_COUNTS 0x01u /* calls, counted */
-#define WANTED_REAL 0x02u   /* and their real time; implies COUNTS */
-#define WANTED_CPU 0x04u    /* and the processor time that they took themselves; implies REAL */
-#define WANTED_EVERY 0x08u  /* and when each began and ended; implies CPU */
+#define WANTED_REAL 0x02u /* and their real time; implies COUNTS */
+#define WANTED_CPU 0x04u /* and the processor time that they took themselves; implies REAL */
+#define WANTED_EVERY 0x08u /* and when each began and ended; implies CPU */
 #define WANTED_STATES 0x10u /* its processor time at its events */
 #define WANTED_MEMORY 0x20u /* what it takes and gives back */
 #define WANTED_METERS 0x40u /* meters of the program's own */

@@ -31,6 +31,29 @@ peers_of_calls() {
     writing=$peers
 }
 
+# What measuring is said to cost, beside what it costs: runs with and without it in turn, and of each figure the least.
+costs_of_calls() {
+    local rounds=$1 runs=7
+    [ "$SIZE" = 1 ] || runs=1
+    poetcc -profile -O1 "$here/costs.c" -o costs
+    cc -O1 "$here/costs.c" -o costs-plain
+    for _ in $(seq $runs); do
+        ./costs-plain "$rounds" | sed 's/^/plain /'
+        POET_METERS=calls POET_OUTPUT=costs.poet ./costs "$rounds" | sed 's/^/measured /'
+        until_ordered costs.poet
+        poet calls costs.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
+            my $f = ref $r->{scope} ? $r->{scope}{name} : $r->{scope}; $f =~ s/ .*//; print "cpu $f ", $r->{cpu_ns} - $r->{measuring_ns}, "\n"; $all += $r->{measuring_ns};
+            END { print "said all $all\n" }'
+    done >costs.all
+    perl -ane 'my ($what, $of, $ns) = @F; $least{$what}{$of} = $ns if !defined $least{$what}{$of} || $ns < $least{$what}{$of};
+        END { my $costs = 0;
+            for (qw(nothing some more)) { $costs += $least{measured}{$_} - $least{plain}{$_};
+                printf "  a function of %.1f ns, unmeasured, is said|%.1f ns a call|%.1f ns with measuring\n",
+                    map { $_ / '"$rounds"' } $least{plain}{$_}, $least{cpu}{$_}, $least{measured}{$_} }
+            printf "calls: measuring is said to cost|%.1f ns a call|it costs %.1f\n", map { $_ / 3 / '"$rounds"' } $least{said}{all}, $costs }' costs.all |
+        while IFS='|' read -r what is beside; do row "$what" "$is" "$beside"; done
+}
+
 part_calls() {
     local rounds sorted plain level wanted timing writing
     rounds=$(scaled 200000) sorted=$(scaled 200000)
@@ -59,6 +82,7 @@ part_calls() {
         row "calls: sort of $sorted, comparison measured, $level" \
             "$(POET_METERS=calls=$level median ./calls-measured "$sorted" sort) ms" "$wanted"
     done
+    costs_of_calls "$(scaled 1000000)"
 }
 
 # so_many_contexts EACH: a program on standard output, in which each of EACH functions calls all of EACH others, and so on, five deep

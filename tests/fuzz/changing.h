@@ -23,13 +23,14 @@ struct changing {
     const uint8_t *data;
     size_t size;
     pthread_t other;
+    bool beside; /* it runs */
     atomic_bool stop;
 };
 
 /* From now on of this input.  The memory is all zeros. */
 void changing_begin(struct changing *changing, const uint8_t *data, size_t size);
 void changing_once(struct changing *changing); /* makes all patches */
-/* Another thread makes them, again and again, until that is ended. */
+/* They are made in another order; for some inputs another thread makes them, again and again, until that is ended. */
 void changing_go_on(struct changing *changing);
 void changing_end(struct changing *changing);
 

@@ -15,8 +15,9 @@
 
 static inline void set_depth(struct measured *m, uint32_t depth)
 {
+    struct region_head *head = m->head;
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&m->head->depth, depth, memory_order_relaxed);
+    atomic_store_explicit(&head->depth, depth, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -109,16 +110,18 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
     time_begin_otherwise(m, wanted, up, f, context);
 }
 
-static inline __attribute__((always_inline)) uint32_t count_call(struct measured *m,
-                                                                 const struct region_frame *up,
-                                                                 uint64_t function, uint64_t site,
-                                                                 uint32_t scope)
+static inline void count_in(struct region_context *to)
 {
-    uint32_t c = context_of(m, up->lands, function, site, scope);
-    struct region_context *to = &contexts_of(m)[c];
     sum_add(&to->calls, 1);
     if (!LIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) <= 1))
         sum_add(&to->concurrent, 1);
+}
+
+static uint32_t count_call(struct measured *m, const struct region_frame *up, uint64_t function,
+                           uint64_t site, uint32_t scope)
+{
+    uint32_t c = context_of(m, up->lands, function, site, scope);
+    count_in(&contexts_of(m)[c]);
     return c;
 }
 
@@ -187,11 +190,17 @@ void frames_enter(struct measured *m, uint32_t wanted, uint64_t function, uint64
 {
     uint32_t depth = frames_depth(m);
     const struct region_frame *up = &frames_of(m)[depth - 1];
-    if (LIKELY(depth < m->room && stack - FRAMES_SLACK <= up->stack &&
-               context_is_known(m, up->lands, function, site)))
-        push(m, wanted, depth, count_call(m, up, function, site, scope), function, stack);
-    else
-        enter_otherwise(m, wanted, function, site, scope, stack);
+    if (LIKELY(depth < m->room && stack - FRAMES_SLACK <= up->stack)) {
+        uint32_t c =
+            atomic_load_explicit(context_known(m, up->lands, function, site), memory_order_relaxed);
+        struct region_context *to = &contexts_of(m)[c];
+        if (LIKELY(context_is(to, up->lands, function, site))) {
+            count_in(to);
+            push(m, wanted, depth, c, function, stack);
+            return;
+        }
+    }
+    enter_otherwise(m, wanted, function, site, scope, stack);
 }
 
 void frames_go_on(struct measured *m, uint32_t wanted, uint32_t context, uint64_t function,
@@ -351,6 +360,12 @@ static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_
         exit_timed(m, wanted, f, frames_depth(m));
 }
 
+/* (By itself, so that the straight way keeps nothing for its calls.) */
+static __attribute__((noinline)) void step_out(struct measured *m, uint32_t context)
+{
+    did_go(m, measured_ticks(m), 2 * context + 1);
+}
+
 void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     uint32_t depth = frames_depth(m);
@@ -364,7 +379,7 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
         sum_add(&contexts_of(m)[c].ended, 1);
         set_depth(m, depth - 1);
         if (!LIKELY(!m->stepping))
-            did_go(m, measured_ticks(m), 2 * c + 1);
+            step_out(m, c);
     }
 }
 

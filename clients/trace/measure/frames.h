@@ -63,11 +63,10 @@ static inline _Atomic uint32_t *context_known_counted(struct measured *m, uint32
     return &m->known[(context_known(m, parent, function, site) - m->known) ^ 1];
 }
 
-static inline bool context_is_known(struct measured *m, uint32_t parent, uint64_t function,
-                                    uint64_t site)
+/* It is that one; not the thread itself, which has no function; and no two scopes have the same ones. */
+static inline bool context_is(const struct region_context *is, uint32_t parent, uint64_t function,
+                              uint64_t site)
 {
-    const struct region_context *is = &contexts_of(
-        m)[atomic_load_explicit(context_known(m, parent, function, site), memory_order_relaxed)];
     return is->function == function && is->site == site && is->parent == parent;
 }
 
@@ -76,9 +75,8 @@ static inline uint32_t context_of(struct measured *m, uint32_t parent, uint64_t 
 {
     uint32_t c =
         atomic_load_explicit(context_known(m, parent, function, site), memory_order_relaxed);
-    const struct region_context *is = &contexts_of(m)[c];
-    if (LIKELY(is->function == function && is->site == site && is->parent == parent))
-        return c; /* not the thread itself, which has no function; and no two scopes have the same ones */
+    if (LIKELY(context_is(&contexts_of(m)[c], parent, function, site)))
+        return c;
     return context_find(m, parent, function, site, scope);
 }
 
