@@ -306,10 +306,11 @@ check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
 
-# Ten minutes a test, so that one that hangs is told from one that is slow.
+# Two at a time, as they share nothing; more would only make some wait so long that they give up.  Ten minutes a test, so
+# that one that hangs is told from one that is slow.
 check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
-	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) --exec "timeout -k 9 600" $(E2E)
+	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
 
 check-rooms: all
 	@B=$(abspath $(B)) $(PROVE) tests/rooms.sh tests/circles.pl tests/house.pl
