@@ -85,7 +85,7 @@ void blocks_add(struct blocks *b, const struct block_thread *t, const struct blo
         uint32_t up = c->is.parent, above = t->is->items[up].sums.is.parent;
         if (t->scopes[i] == b->scope)
             add_begin(b, t, i, paths[i], times->ns[2 * i]);
-        if (up && t->scopes[up] == b->scope)
+        if (up && t->scopes[up] == b->scope && c->is.scope != SCOPE_COUNTED)
             add(b, t,
                 (struct block){.path = paths[up],
                                .parent = t->scopes[above],

@@ -2,7 +2,7 @@
  * blocks), with how often each was come to and what it took itself, over all threads.
  *
  * A block is a path of calls that leads to the scope, and the place of the call that ended last in it; 0: none has, since
- * the scope was entered.  How often is told by the contexts, exactly; what it took, by steps (wire/measured.h), as far as
+ * the scope was entered; calls that are counted only end no block.  How often is told by the contexts, exactly; what it took, by steps (wire/measured.h), as far as
  * those were told: what of the scope's own time they leave out is `untold_ns`, and belongs to no block.  Times are ns. */
 #ifndef SERVER_MEASURE_BLOCKS_H
 #define SERVER_MEASURE_BLOCKS_H

@@ -87,6 +87,15 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->blind |= s->blind;
 }
 
+uint64_t calls_counted_only(const struct context_thread *thread)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < thread->count; i++)
+        if (thread->items[i].sums.is.scope == SCOPE_COUNTED)
+            calls += thread->items[i].sums.calls;
+    return calls;
+}
+
 /* Of one context.  The longest call is one from outside: those within it are shorter. */
 struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c)
 {

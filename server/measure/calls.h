@@ -60,6 +60,8 @@ struct calls {
     struct map function_of, arc_of, node_of; /* to 1 + index */
 };
 
+/* How many calls of the thread were counted only, not timed. */
+uint64_t calls_counted_only(const struct context_thread *thread);
 /* What is known of one context of a thread. */
 struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c);
 /* Adds a thread; scopes: of each of its contexts. */

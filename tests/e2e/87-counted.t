@@ -109,6 +109,34 @@ printf 'exact = { throttle = true; };\n' >broken.conf
 is 'a throttle is of calls' "$(poet check ./broken.conf 2>&1)" \
     './broken.conf:1: "throttle" is of calls that are timed: calls = "real", "cpu" or "every"'
 
+# ---- when they began and ended is not known of them ----
+cat >lines.c <<'C'
+volatile long sink;
+#define NI __attribute__((noinline))
+NI void leaf(void) { sink++; }
+NI void tiny(int n) { if (n & 1) leaf(); }
+NI void mid(int n)
+{
+    for (int i = 0; i < n; i++)
+        tiny(i);
+    leaf();
+}
+int main(void) { for (int i = 0; i < 10; i++) mid(100); return 0; }
+C
+poetcc -profile -g -O1 lines.c -o lines
+run every.poet env POET_METERS=calls=every POET_CALLS_COUNT=tiny ./lines
+for o in --every '--with mid' --cases; do
+    like "$o says that they are missing" "$(poet calls $o every.poet)" 'note: 1000 calls are not there: they were counted only'
+done
+like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted only: they end no block'
+# Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
+is 'a block is between lines of its own' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
+    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{times}\n"' | xargs)" '6-9:-:10 9-end:leaf:10 :leaf:500'
+like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code that is not its own'
+run whole.poet env POET_METERS=calls=every ./lines
+is 'nothing is said where all are there' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
+    grep -E 'counted only|not its own')" ''
+
 # ---- in groups ----
 sed -n '2,5p' calls.c >a.c
 { echo 'void tiny(int);'; sed -n '1p;3p;6,$p' calls.c; } >b.c

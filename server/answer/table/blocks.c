@@ -27,6 +27,9 @@ struct work {
     struct entries_walk walk;
     struct block_times times;
     bool walking, counted; /* of some thread the times are those of entries */
+    struct place_key own; /* where the function begins */
+    uint64_t beyond; /* where the next one that is known does, as offsets in its file */
+    uint64_t only, foreign; /* calls in it: counted only; from elsewhere in the code */
     struct blocks blocks;
 };
 
@@ -101,14 +104,44 @@ static void begin_thread(struct work *w, const struct context_thread *thread)
     w->walking = e != NULL;
 }
 
-/* Where the calls are in the code: of one file, in its order; 0: not known. */
-static uint64_t *sites_of(const struct run *run, const struct context_thread *thread,
-                          uint32_t count)
+/* Whose function it is: where it begins and ends, as far as other functions are known. */
+static void bound(struct work *w)
 {
-    uint64_t *sites = memory_zeroed(count + 1, sizeof *sites);
-    for (uint32_t i = 1; i < count; i++) {
-        uint64_t site = thread->items[i].sums.is.site;
-        sites[i] = site ? places_key(run, thread->process, site).offset + 1 : 0;
+    const struct scope *own = &w->scopes.items[w->blocks.scope - 1];
+    w->own = places_key(w->view->run, own->place.process, own->place.address);
+    w->beyond = UINT64_MAX;
+    for (size_t i = 0; i < w->scopes.count && own->is == SCOPE_FUNCTION; i++) {
+        const struct scope *s = &w->scopes.items[i];
+        struct place_key key = places_key(w->view->run, s->place.process, s->place.address);
+        if (s->is == SCOPE_FUNCTION && key.space == w->own.space && key.offset > w->own.offset &&
+            key.offset < w->beyond)
+            w->beyond = key.offset;
+    }
+}
+
+/* What a function calls that is left out, or counted only, is called by its caller; but not from a line of that. */
+static bool is_foreign(const struct work *w, struct place_key site)
+{
+    return w->scopes.items[w->blocks.scope - 1].is == SCOPE_FUNCTION &&
+           (site.space != w->own.space || site.offset <= w->own.offset || site.offset > w->beyond);
+}
+
+/* Where the calls are in the code: of one file, in its order; 0: not known. */
+static uint64_t *sites_of(struct work *w, const struct context_thread *thread,
+                          const struct block_thread *t)
+{
+    uint64_t *sites = memory_zeroed(t->count + 1, sizeof *sites);
+    for (uint32_t i = 1; i < t->count; i++) {
+        const struct sums_context *c = &thread->items[i].sums;
+        if (!c->is.parent || t->scopes[c->is.parent] != w->blocks.scope)
+            continue;
+        w->only += c->is.scope == SCOPE_COUNTED ? c->calls : 0;
+        if (!c->is.site)
+            continue;
+        struct place_key key = places_key(w->view->run, thread->process, c->is.site);
+        bool foreign = is_foreign(w, key);
+        w->foreign += foreign ? c->calls : 0;
+        sites[i] = foreign ? 0 : key.offset + 1;
     }
     return sites;
 }
@@ -116,7 +149,7 @@ static uint64_t *sites_of(const struct run *run, const struct context_thread *th
 static void end_thread(struct work *w, const struct context_thread *thread)
 {
     struct block_thread *t = &w->threads[w->next];
-    uint64_t *sites = sites_of(w->view->run, thread, t->count);
+    uint64_t *sites = sites_of(w, thread, t);
     t->is = thread;
     t->sites = sites;
     blocks_add(&w->blocks, t, &w->times);
@@ -171,6 +204,8 @@ static bool name(struct work *w, uint64_t *budget)
                                       .scopes = scopes_of(&w->scopes, w->view->run, thread)};
     }
     w->blocks.scope = scopes_find(&w->scopes, w->view->run, w->place);
+    if (w->blocks.scope && !w->next)
+        bound(w);
     return true;
 }
 
@@ -240,7 +275,8 @@ static void set_block(const struct work *w, struct table_cell *cells, const stru
     cells[BLOCK] = own;
     cells[FROM] = own.is == CELL_PLACE ? own : (struct table_cell){0};
     if (b->called) {
-        at = cells[FROM] = site(w, b->thread, b->called);
+        at = b->after == BLOCKS_NO_SITE ? (struct table_cell){0} : site(w, b->thread, b->called);
+        cells[FROM] = at;
         cells[AFTER] =
             scopes_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
         if (at.is && own.is == CELL_PLACE)
@@ -297,6 +333,16 @@ static void add_notes(const struct work *w, struct shown_table *t)
         "calls of it: %llu; the lines go to the next call in the code: where a loop goes "
         "back, its head is in the block after its last call",
         (unsigned long long)b->calls);
+    if (w->only)
+        table_add_note(t,
+                       "%llu calls in it were counted only: they end no block, and what they took "
+                       "is in the block they are in",
+                       (unsigned long long)w->only);
+    if (w->foreign)
+        table_add_note(t,
+                       "%llu calls came from code that is not its own, as of a function that is "
+                       "counted only or left out: after them it is not known on which line it is",
+                       (unsigned long long)w->foreign);
     if (!b->timed)
         table_add_note(t, "calls were counted: times were not wanted");
     else if (is_partly(b))

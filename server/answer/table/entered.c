@@ -1,6 +1,7 @@
 #include "server/answer/table/entered.h"
 
 #include "memory/memory.h"
+#include "server/measure/calls.h"
 
 #include <stdlib.h>
 
@@ -46,6 +47,7 @@ void entered_look(struct entered *e, const struct table_view *view)
         if (!entries || !table_wants(view, t->line))
             continue;
         e->lost += entries->lost;
+        e->counted += calls_counted_only(t);
         e->threads[e->count++] =
             (struct entered_thread){.entries = entries,
                                     .line = t->line,
@@ -69,6 +71,9 @@ void entered_notes(const struct entered *e, struct shown_table *t)
     if (e->lost)
         table_add_note(t, "%llu calls are not there: they came faster than they were taken",
                        (unsigned long long)e->lost);
+    if (e->counted)
+        table_add_note(t, "%llu calls are not there: they were counted only, in the whole run",
+                       (unsigned long long)e->counted);
     if (e->count && order_first(e->run->order))
         table_add_note(
             t, "calls that were told before the first event that is kept are forgotten (--keep)");

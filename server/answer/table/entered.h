@@ -22,6 +22,7 @@ struct entered {
     uint32_t count;
     int64_t from_ns, to_ns; /* the range, by the program's clock */
     uint64_t lost; /* calls that found no room in a ring */
+    uint64_t counted; /* calls that were counted only: nobody wrote down when */
 };
 
 /* What they are called is asked for; false: there is no such table, *problem says why. */
