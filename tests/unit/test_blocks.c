@@ -1,5 +1,6 @@
 /* The blocks of a scope (server/measure/blocks.h): Meira's figure 3.2, A(B(D), C(D)), with work of 1 to 7 ms. */
 #include "server/measure/blocks.h"
+#include "server/measure/calls.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>
@@ -154,10 +155,31 @@ static void by_entries(void **state)
     assert_int_equal(sum, 126);
 }
 
+/* B is counted only: no block of A ends with it, and what it took is told of none. */
+static void counted_only(void **state)
+{
+    (void)state;
+    struct context_thread t = told(0);
+    struct blocks b = {.scope = A};
+    struct block_times times = {.ns = (uint64_t *)(uintptr_t)took, .count = 2 * COUNT};
+    assert_int_equal(calls_counted_only(&t), 0);
+    t.items[2].sums.is.scope = SCOPE_COUNTED;
+    t.items[2].sums.calls = 7;
+    assert_int_equal(calls_counted_only(&t), 7);
+    blocks_add(&b, &(struct block_thread){&t, 0, COUNT, scopes, sites}, &times);
+    blocks_sort(&b);
+    assert_int_equal(b.count, 2);
+    is(&b.items[0], 0, 18, 1, 1 * MS, THREAD);
+    is(&b.items[1], 18, 0, 1, 5 * MS, THREAD);
+    blocks_free(&b);
+    free(t.items);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(seven_steps), cmocka_unit_test(together),
-                                       cmocka_unit_test(not_told), cmocka_unit_test(no_places),
-                                       cmocka_unit_test(by_entries)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seven_steps), cmocka_unit_test(together),
+        cmocka_unit_test(not_told),    cmocka_unit_test(no_places),
+        cmocka_unit_test(by_entries),  cmocka_unit_test(counted_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
