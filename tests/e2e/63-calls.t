@@ -229,6 +229,60 @@ is 'exit() while calls are open: they are' "$(of '/main/ends/ends*' 3) $(of '/ma
 is 'but have their times' "$(awk '$2 ~ /main\/ends\/ends/ && $6 > 0 && $9 > 0 { print 1 }' out)" 1
 is 'what is called while it is open lands in the outer one' "$(lands_rightly && echo yes)" yes
 
+# ---- exceptions, by each compiler ----
+cat >caught.cc <<'C'
+#include <stdexcept>
+#define NOINLINE __attribute__((noinline))
+volatile long sink;
+NOINLINE void after() { sink++; }
+NOINLINE void thrower(int n) { char room[64]; room[n] = 1; if (n) thrower(n - 1); else throw std::runtime_error("thrown"); sink += room[n]; }
+NOINLINE void within() { after(); }
+NOINLINE void catcher()
+{
+    try { thrower(3); } catch (const std::exception &) { within(); }
+    after();
+    try { thrower(0); } catch (...) { try { thrower(1); } catch (const std::runtime_error &e) { sink += e.what()[0]; } within(); }
+}
+NOINLINE void passes() { try { thrower(1); } catch (int) { sink++; } }
+NOINLINE void around() { try { passes(); } catch (...) { after(); } after(); }
+int main() { for (int i = 0; i < 10; i++) catcher(), around(); }
+C
+for cxx in g++ clang++; do
+    if ! command -v $cxx >/dev/null; then skip "there is no $cxx"; continue; fi
+    CXX=$cxx poetcc++ -profile -no-pie -O1 caught.cc -o caught 2>/dev/null
+    measured ./caught
+    is "$cxx: what is called in and after a catch has the right caller" \
+        "$(of /main/catcher/within 3) $(of /main/catcher/within/after 3) $(of /main/catcher/after 3) $(of /main/around/after 3)" '20 20 10 20'
+    is "$cxx: what was thrown through is counted, and has ended" \
+        "$(of '/main/catcher/thrower/thrower*' 3) $(of '/main/catcher/thrower/thrower*' 4) $(of /main/around/passes 4)" '40 40 10'
+done
+# A program in C opens a library in C++ that nobody else sees.
+cat >plugin.cc <<'C'
+#include <stdexcept>
+extern "C" int caught(int n) { try { if (n) throw std::runtime_error("thrown"); } catch (const std::exception &e) { return e.what()[0]; } return 0; }
+C
+cat >opens.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *library = dlopen("./plugin.so", RTLD_NOW | RTLD_LOCAL);
+    int (*caught)(int) = library ? (int (*)(int))dlsym(library, "caught") : NULL;
+    if (!caught) return 1;
+    printf("%d\n", caught(0) + caught(1) + caught(2));
+    return 0;
+}
+C
+poetcc -profile -O1 opens.c -o opens -ldl
+for how in plain profiled libc++; do
+    case $how in
+    plain) g++ -O1 -fPIC -shared plugin.cc -o plugin.so ;;
+    profiled) poetcc++ -profile -O1 -fPIC -shared plugin.cc -o plugin.so ;;
+    *) clang++ -stdlib=libc++ -O1 -fPIC -shared plugin.cc -o plugin.so 2>/dev/null || { skip "there is no $how"; continue; } ;;
+    esac
+    is "an opened library catches as before: $how" "$(./opens 2>opens.err) $?" '232 0'
+done
+
 # ---- killed ----
 cat >killed.c <<'C'
 #include <signal.h>

@@ -20,6 +20,7 @@ try() {
 
 # ---- C++ by another compiler ----
 cat >throws.cc <<'C'
+#include <atomic>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -34,7 +35,7 @@ struct noisy {
     ~noisy() { if (n % 7 == 0) try { throw n; } catch (int) {} }
 };
 static std::mutex m;
-static long all;
+static std::atomic<long> all; /* also counted where an exception has let go of the lock */
 static void work(int from)
 {
     for (int i = from; i < from + 400; i++)
@@ -54,7 +55,7 @@ int main()
     for (auto &x : t) x.join();
     auto f = std::async(std::launch::async, []() -> int { throw std::logic_error("late"); });
     try { f.get(); } catch (const std::logic_error &e) { std::puts(e.what()); }
-    std::printf("%ld\n", all);
+    std::printf("%ld\n", all.load());
     try { throw 3; } catch (int n) { return n; }
 }
 C

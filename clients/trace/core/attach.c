@@ -377,6 +377,7 @@ static void start(void)
         chosen_announce();
     }
     hooks_begin();
+    catch_begin();
     if (atomic_load(&live)) {
         replay_begin();
         life_begin_main();

@@ -12,6 +12,7 @@ HOOK void __cyg_profile_func_exit(void *function, void *site);
 #pragma GCC visibility push(hidden)
 
 void hooks_begin(void); /* looks who else has such */
+void catch_begin(void); /* looks for what handlers of exceptions begin by */
 
 /* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
 struct measured *hooks_first(struct thread *thread);

@@ -1,0 +1,74 @@
+/* Exceptions out of calls.  gcc has a function that an exception leaves call the hook at its end, clang does not: where the
+ * exception is caught, all that was called below the function with the handler has ended.
+ *
+ * A handler begins by __cxa_begin_catch (Itanium C++ ABI, Exception Handling, 2.5.3).  We stand before it, and go on to
+ * the one that the handler would have called without us: the first that the whole program sees; where none does, as in
+ * a program in C that opens a library in C++, the one that the caller's library sees.  A program that is linked
+ * statically, or has its C++ library in itself, calls its own. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/frames.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#if !defined(POET_STATIC)
+#define NAME "__cxa_begin_catch"
+
+typedef void *begin_catch(void *exception);
+__attribute__((visibility("default"))) begin_catch __cxa_begin_catch;
+
+/* Of a library that was there when the program began, and stays. */
+static begin_catch *from_the_start;
+
+static begin_catch *is_another(void *symbol)
+{
+    begin_catch *p;
+    *(void **)&p = symbol;
+    return p == __cxa_begin_catch ? NULL : p;
+}
+
+void catch_begin(void) { from_the_start = is_another(dlsym(RTLD_NEXT, NAME)); }
+
+/* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives it. */
+static begin_catch *seen_by(const char *library)
+{
+    void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!opened)
+        return NULL;
+    begin_catch *p = is_another(dlsym(opened, NAME));
+    if (!p)
+        p = is_another(dlvsym(opened, NAME, "CXXABI_1.3"));
+    dlclose(opened); /* it stays: it was open before */
+    return p;
+}
+
+static __attribute__((noinline, cold)) begin_catch *find_for(const void *caller)
+{
+    Dl_info is = {0};
+    begin_catch *p = is_another(dlsym(RTLD_NEXT, NAME));
+    if (!p && dladdr(caller, &is))
+        p = seen_by(is.dli_fname);
+    if (!p)
+        p = seen_by("libstdc++.so.6");
+    if (!p)
+        p = seen_by("libc++abi.so.1");
+    if (!p)
+        abort(); /* somebody catches without a C++ library */
+    return p;
+}
+
+void *__cxa_begin_catch(void *exception)
+{
+    const struct thread *t = thread_mine;
+    if (t && t->measured)
+        frames_cut(t->measured, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    begin_catch *next = from_the_start;
+    return (next ? next : find_for(__builtin_return_address(0)))(exception);
+}
+#else
+void catch_begin(void) {}
+#endif
