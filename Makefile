@@ -308,7 +308,7 @@ check-unit:
 
 # Two at a time, as they share nothing; more would only make some wait so long that they give up.  Ten minutes a test, so
 # that one that hangs is told from one that is slow.
-check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look
+check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) -j$(if $(filter 1,$(shell nproc)),1,2) --exec "timeout -k 9 600" $(E2E)
 
@@ -334,6 +334,10 @@ $(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/cause
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
+$(B)/tests/agents: $(call objects,tests/bench/agents.c $(SERVER) $(WIRE) $(CONFIG))
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_SERVER)
+
 $(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(CONFIG) $(MEMORY))
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
@@ -342,7 +346,7 @@ $(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(C
 # and 9 GB of disk.
 PARTS =
 SIZE = 1
-bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look
+bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
 # ---- installing ----

@@ -60,3 +60,30 @@ EOF
     forward "lock/unlock pairs (5 events)" "$n" 5 ./traced 1 "$n"
     forward "single events" "$n" 1 ./single "$n"
 }
+
+# One journal, forwarded by a thousand agents at once (agents.c): what the one server has to do, and to hold.
+part_agents() {
+    local n agents=1000 events taken from file server peak
+    bench_programs
+    [ "$SIZE" = 1 ] || agents=20
+    n=$(scaled 5000)
+    poet server -q -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
+    started="$started $!"
+    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    POET_SERVER=unix:$work/agent.sock POET_RUN=many ./traced 4 "$n" >/dev/null
+    file=$(ls kept/many-*.poet)
+    until_ordered "$file"
+    events=$(figure "$file" events)
+    poet server -q -o served/ -l "unix:$work/many.sock" 2>>server.log &
+    server=$!
+    started="$started $server"
+    for _ in $(seq 200); do [ -S many.sock ] && break; sleep 0.05; done
+    from=$(now)
+    taken=$("$B/tests/agents" "unix:$work/many.sock" "$agents" "$file")
+    until_ordered served/*.poet
+    peak=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
+    row "$agents agents, $(figure "$file" lines) lines and $events events each" \
+        "$(calc '%.1f s until all is ordered' "$(now) - $from"), $(calc '%.0f MB' "$peak / 1024")" \
+        "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet contradictions) contradictions; taken after $taken s"
+    rm -rf agent.sock many.sock
+}

@@ -1,0 +1,220 @@
+/* Many agents that are not there: one process speaks for all of them, and each forwards the same journal as its own, of a
+ * program (one) that is another one by its instance.
+ * usage: agents TARGET AGENTS JOURNAL ; prints how long it took until all was acknowledged. */
+#define _GNU_SOURCE
+#include "memory/memory.h"
+#include "server/agent/destination.h"
+#include "server/agent/stream.h"
+#include "server/far/squeeze.h"
+#include "server/store/tracefile.h"
+#include "wire/told.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BATCH_BYTES (256u << 10)
+#define PATIENCE_SECONDS 120 /* without a word from the server */
+
+/* The journal, as all of them send it; but where the program's instance is in it, each has its own. */
+static struct batches {
+    struct batch {
+        struct forwarded_batch is;
+        uint8_t *raw; /* NULL: the same for all */
+        size_t *instances; /* where one lies in it */
+        size_t instance_count;
+    } *items;
+    size_t count, room;
+    uint64_t chunks, instance;
+} all;
+
+static struct agent {
+    struct destination *to;
+    uint32_t number;
+    size_t next; /* batch */
+    bool complete;
+} *agents;
+static uint32_t agent_count, left;
+static const char *run;
+static struct ev_loop *loop;
+static ev_timer patience;
+
+/* Its packed bytes are the caller's. */
+static uint8_t *pack(struct forwarded_batch *batch, const uint8_t *raw)
+{
+    size_t room = squeeze_room(batch->raw);
+    uint8_t *packed = memory_bytes(room);
+    batch->packed_bytes = squeeze(packed, room, raw, batch->raw);
+    batch->packed = packed;
+    return packed;
+}
+
+static void find_instances(struct batch *batch, const struct out *raw)
+{
+    const uint8_t *at = raw->data, *end = raw->data + raw->size;
+    while (all.instance &&
+           (at = memmem(at, (size_t)(end - at), &all.instance, sizeof all.instance))) {
+        batch->instances =
+            reallocarray(batch->instances, batch->instance_count + 1, sizeof(size_t));
+        batch->instances[batch->instance_count++] = (size_t)(at - raw->data);
+        at += sizeof all.instance;
+    }
+}
+
+static void add_batch(struct out *raw, uint32_t count)
+{
+    struct batch batch = {.is = {.first = all.chunks, .count = count, .raw = (uint32_t)raw->size}};
+    find_instances(&batch, raw);
+    if (batch.instance_count)
+        batch.raw = memcpy(memory_bytes(raw->size), raw->data, raw->size);
+    else
+        pack(&batch.is, raw->data);
+    all.items = grow(all.items, &all.room, all.count + 1, sizeof *all.items);
+    all.items[all.count++] = batch;
+    all.chunks += count;
+    raw->size = 0;
+}
+
+/* By which number the program is known. */
+static bool learn_instance(const struct forwarded_chunk *session)
+{
+    struct told_hello told;
+    struct in in = in_from(session->data, session->size);
+    bool only = get_told_hello(&in, &told) && !all.instance;
+    all.instance = told.instance;
+    return only;
+}
+
+static bool read_journal(const char *path)
+{
+    const char *why = NULL;
+    struct stream *stream = stream_of_file(path, &why);
+    if (!stream) {
+        fprintf(stderr, "agents: %s: %s\n", path, why);
+        return false;
+    }
+    struct out raw = {0};
+    struct forwarded_chunk chunk;
+    uint32_t count = 0;
+    while (stream_next(stream, &chunk)) {
+        put_forwarded_chunk(&raw, &chunk);
+        count++;
+        if (chunk.kind == CHUNK_SESSION && !learn_instance(&chunk)) {
+            fprintf(stderr, "agents: %s: it is not of one program\n", path);
+            return false;
+        }
+        if (raw.size < BATCH_BYTES)
+            continue;
+        add_batch(&raw, count);
+        count = 0;
+    }
+    if (count)
+        add_batch(&raw, count);
+    run = memory_copied(stream->run ? stream->run : "agents");
+    out_free(&raw);
+    stream_free(stream);
+    return true;
+}
+
+static bool send_batch(struct agent *agent, const struct batch *batch)
+{
+    struct forwarded_batch own = batch->is;
+    uint64_t instance = all.instance + agent->number;
+    if (!batch->raw)
+        return agent->to->kind->publish(agent->to, &own);
+    for (size_t i = 0; i < batch->instance_count; i++)
+        memcpy(batch->raw + batch->instances[i], &instance, sizeof instance);
+    uint8_t *packed = pack(&own, batch->raw);
+    bool sent = agent->to->kind->publish(agent->to, &own);
+    free(packed);
+    return sent;
+}
+
+static void send_some(struct agent *agent)
+{
+    while (agent->next < all.count && send_batch(agent, &all.items[agent->next]))
+        agent->next++;
+}
+
+static void on_here(void *context)
+{
+    struct agent *agent = context;
+    uint8_t id[FORWARD_ID_BYTES] = "one of very many";
+    memcpy(id, &agent->number, sizeof agent->number);
+    agent->to->kind->offer(agent->to, 0, id, run);
+}
+
+static void on_away(void *context, const char *why)
+{
+    (void)context;
+    fprintf(stderr, "agents: %s\n", why);
+}
+
+static void on_expects(void *context, uint32_t stream, uint64_t next)
+{
+    struct agent *agent = context;
+    (void)stream;
+    ev_timer_again(loop, &patience);
+    if (next == 0)
+        agent->next = 0;
+    send_some(agent);
+    if (next < all.chunks || agent->complete)
+        return;
+    agent->complete = true;
+    if (--left == 0)
+        ev_break(loop, EVBREAK_ALL);
+}
+
+static void on_complete(void *context, uint32_t stream, uint64_t next)
+{
+    on_expects(context, stream, next);
+}
+
+static void on_room(void *context) { send_some(context); }
+
+static void on_patience(struct ev_loop *of, ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    fprintf(stderr, "agents: nothing was acknowledged for %d s\n", PATIENCE_SECONDS);
+    ev_break(of, EVBREAK_ALL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct destination_hears hears = {on_here, on_away, on_expects, on_complete,
+                                                   on_room};
+    struct timespec from, to;
+    if (argc != 4 || atoi(argv[2]) < 1) {
+        fprintf(stderr, "usage: agents TARGET AGENTS JOURNAL\n");
+        return 2;
+    }
+    left = agent_count = (uint32_t)atoi(argv[2]);
+    if (!read_journal(argv[3]))
+        return 1;
+    agents = memory_zeroed(agent_count, sizeof *agents);
+    loop = ev_loop_new(EVFLAG_AUTO);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (uint32_t i = 0; i < agent_count; i++) {
+        char host[32];
+        struct error error;
+        snprintf(host, sizeof host, "host%u", i);
+        agents[i].number = i;
+        agents[i].to = destination_direct.open(loop, argv[1], host, &hears, &agents[i], &error);
+        if (!agents[i].to) {
+            fprintf(stderr, "agents: %s\n", error.text);
+            return 1;
+        }
+    }
+    ev_init(&patience, on_patience);
+    patience.repeat = PATIENCE_SECONDS;
+    ev_timer_again(loop, &patience);
+    ev_run(loop, 0);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("%.3f\n",
+           (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec));
+    for (uint32_t i = 0; i < agent_count; i++)
+        agents[i].to->kind->close(agents[i].to);
+    return left ? 1 : 0;
+}
