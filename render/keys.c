@@ -64,6 +64,11 @@ static void paint_key(struct painter *p, const struct scene_key *k)
         p->alpha = 1;
         standing_side(p, &m);
         break;
+    case KEY_BAR:
+        painter_colour(p, k->colour);
+        cairo_rectangle(p->cr, k->x_pt - 8, k->y_pt - 4, 16, 8);
+        cairo_fill(p->cr);
+        break;
     case KEY_NOTHING:
         break;
     default:

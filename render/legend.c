@@ -209,7 +209,8 @@ static void add_arrows(const struct builder *b, struct legend *l)
                   {ARROW_GROUP, "together: one point"},
                   {ARROW_STUB, "to or from a line that is not shown"},
                   {ARROW_VIA, "before, by way of lines that are not shown"},
-                  {ARROW_CROSSING, "a message that passes by"}};
+                  {ARROW_CROSSING, "a message that passes by"},
+                  {ARROW_MIGRATE, "a task goes on on another processor"}};
     for (size_t k = 0; k < sizeof arrows / sizeof *arrows; k++)
         for (uint32_t i = 0; i < b->scene->link_count; i++)
             if (b->scene->links[i].kind == arrows[k].arrow) {
@@ -219,6 +220,14 @@ static void add_arrows(const struct builder *b, struct legend *l)
                           "arrows", arrows[k].words);
                 break;
             }
+}
+
+static void add_bars(const struct builder *b, struct legend *l)
+{
+    if (b->scene->bar_count)
+        add_entry(
+            l, (struct scene_key){.symbol = KEY_BAR, .colour = {0.55, 0.55, 0.55}}, "processors",
+            "a task is on one; as high as the share of the time, of a cluster: of its processors");
 }
 
 /* Rings around who waits, and what ties them. */
@@ -353,6 +362,7 @@ static void build_legend(struct builder *b)
         add_odd_marks(b, l);
         add_lines(b, l);
         add_arrows(b, l);
+        add_bars(b, l);
         add_deadlock(b, l);
         add_standing(b, l);
     }

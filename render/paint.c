@@ -1,6 +1,7 @@
 #include "render/paint.h"
 
 #include "render/batch.h"
+#include "render/carried.h"
 #include "render/keys.h"
 #include "render/lettering.h"
 #include "render/painter.h"
@@ -134,6 +135,7 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
     const struct scene *s = p->scene;
     struct batch batch = {0};
     paint_ground(p);
+    paint_bars(p);
     p->batch = &batch;
     for (uint32_t i = 0; i < s->segment_count; i++)
         stroke_segment(p, &s->segments[i]);

@@ -2,6 +2,7 @@
 #include "render/rows.h"
 
 #include "memory/memory.h"
+#include "render/carried.h"
 #include "render/measure.h"
 
 #include <stdio.h>
@@ -98,6 +99,7 @@ void build_rows(struct builder *b)
                 b->row_of[member - 1] = (int32_t)i;
         }
     }
+    build_carrier_rows(b, &widest);
     scene->names_pt = scene->vertical ? scene->names_pt + SCENE_NAME_PT * 2.4 : widest + 16;
     scene->bottom_pt = scene->top_pt + scene->row_pt * scene->row_count;
 }

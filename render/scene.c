@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "render/builder.h"
 #include "memory/memory.h"
+#include "render/carried.h"
 #include "render/columns.h"
 #include "render/flags.h"
 #include "render/legend.h"
@@ -330,6 +331,7 @@ static void build(struct builder *b)
         qsort(scene->marks, scene->mark_count, sizeof *scene->marks, by_row);
     build_segments(b);
     build_links(b);
+    build_stays(b);
     build_ruler(b);
     build_end(b);
     build_flags(b);
@@ -367,6 +369,9 @@ void scene_free(struct scene *scene)
     free(scene->keys);
     free(scene->jags);
     free(scene->ticks);
+    for (uint32_t i = 0; i < scene->bar_count; i++)
+        free(scene->bars[i].text);
+    free(scene->bars);
     free(scene->flags);
     free(scene);
 }
@@ -390,7 +395,7 @@ void scene_print(const struct scene *scene, FILE *f)
     static const char *const styles[] = {"none", "dashed", "thin", "solid", "away", "waits", "end"};
     static const char *const shapes[] = {"none", "circle", "square"};
     static const char *const kinds[] = {"sync",     "async", "group", "stub",
-                                        "crossing", "via",   "order"};
+                                        "crossing", "via",   "order", "migrate"};
     static const char *const states[] = {"", " pending", " contradictory"};
     fprintf(f, "scene %.1f x %.1f, names %.1f\n", scene->width_pt, scene->height_pt,
             scene->names_pt);
@@ -413,6 +418,10 @@ void scene_print(const struct scene *scene, FILE *f)
         fprintf(f, "link %s %.1f,%.1f -> %.1f,%.1f%s\n", kinds[l->kind], l->x0_pt, l->y0_pt,
                 l->x1_pt, l->y1_pt, l->head ? " head" : "");
     }
+    for (uint32_t i = 0; i < scene->bar_count; i++)
+        fprintf(f, "bar row %u %.1f-%.1f share %.2f task %u \"%s\"\n", scene->bars[i].row,
+                scene->bars[i].from_pt, scene->bars[i].to_pt, scene->bars[i].share,
+                scene->bars[i].task, scene->bars[i].text ? scene->bars[i].text : "");
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "gap row %u x %.1f count %llu\n", scene->gaps[i].row, scene->gaps[i].x_pt,
                 (unsigned long long)scene->gaps[i].count);

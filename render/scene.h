@@ -32,12 +32,13 @@ enum scene_arrow {
     ARROW_STUB,
     ARROW_CROSSING,
     ARROW_VIA,
-    ARROW_ORDER /* before, without being a partner */
+    ARROW_ORDER, /* before, without being a partner */
+    ARROW_MIGRATE /* a task goes from one carrier to another */
 };
 
 struct scene_row {
     char *own_label; /* of a cluster, or NULL */
-    uint32_t line;
+    uint32_t line; /* 0: of none, but of a carrier, or of a cluster of them */
     double y_pt; /* of the trace line */
     const char *label;
     struct target_colour colour;
@@ -127,9 +128,28 @@ struct scene_flag {
     char number[12];
 };
 
+/* Something that fills a part of the row of a carrier. */
+struct scene_bar {
+    uint32_t row;
+    double from_pt, to_pt;
+    double share; /* how much of the time there is filled: how high it is */
+    uint32_t task; /* line; 0: several, one after the other, or of a cluster */
+    int64_t ns; /* how long it was there */
+    char *text; /* as much of its name as fits */
+    struct target_colour colour;
+};
+
 struct scene_key { /* one entry of the legend */
     double x_pt, y_pt; /* centre of the symbol */
-    enum scene_symbol { KEY_MARK, KEY_LINE, KEY_ARROW, KEY_RING, KEY_SIDE, KEY_NOTHING } symbol;
+    enum scene_symbol {
+        KEY_MARK,
+        KEY_LINE,
+        KEY_ARROW,
+        KEY_RING,
+        KEY_SIDE,
+        KEY_BAR,
+        KEY_NOTHING
+    } symbol;
     enum target_shape shape; /* of a mark */
     bool filled, struck;
     enum event_state state;
@@ -169,6 +189,8 @@ struct scene {
     uint32_t tick_count;
     struct scene_flag *flags;
     uint32_t flag_count;
+    struct scene_bar *bars;
+    uint32_t bar_count;
 };
 
 struct scene_noted { /* what was written at an event */
@@ -176,6 +198,7 @@ struct scene_noted { /* what was written at an event */
     const char *text;
 };
 
+struct carriers; /* render/carriers.h */
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
@@ -190,6 +213,7 @@ struct scene_options {
     uint32_t noted_count;
     const struct ref *stuck; /* pairs, as of a paint_selection */
     uint32_t stuck_count; /* of refs */
+    const struct carriers *carriers; /* rows below the others, placed by time; NULL none */
     double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */

@@ -349,7 +349,7 @@ static void find_elsewhere(struct rows *r)
 static void build_rows(struct rows *r)
 {
     uint32_t own = 0, away = 0;
-    for (uint32_t row = 0; row < r->b->scene->row_count; row++)
+    for (uint32_t row = 0; row < r->b->window->row_count; row++)
         build_row_segments(r, row, &own, &away);
 }
 

@@ -151,6 +151,16 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
         *cell(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
 }
 
+/* Carriers that run something. */
+static void draw_bar(struct canvas *canvas, const struct scene *scene, const struct scene_bar *bar)
+{
+    uint32_t end = edge_of(scene, bar->to_pt);
+    for (uint32_t x = edge_of(scene, bar->from_pt); x < end; x++) {
+        *cell(canvas, x, 2 * bar->row) = bar->task ? SOLID : THIN;
+        colour_cell(canvas, x, 2 * bar->row, bar->colour);
+    }
+}
+
 static void draw_mark(struct canvas *canvas, const struct scene *scene, const struct scene_mark *m)
 {
     if (m->shape == SHAPE_NONE)
@@ -254,6 +264,19 @@ static void write_waits(const struct scene *scene, const struct book *book, FILE
     }
 }
 
+/* What was on carriers, one after the other. */
+static void write_bars(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->bar_count; i++) {
+        const struct scene_bar *bar = &scene->bars[i];
+        char took[32];
+        scene_duration(bar->ns, took, sizeof took);
+        if (bar->task)
+            fprintf(f, "%s: %s for %s\n", scene->rows[bar->row].label, book_label(book, bar->task),
+                    took);
+    }
+}
+
 /* Placed by time: at each tick its time, behind a bar at the edge between two columns. */
 static void write_ruler(const struct scene *scene, size_t names, uint32_t from, uint32_t to,
                         FILE *f)
@@ -312,6 +335,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
             fprintf(f, "note %s\n", scene->notes[i].text); /* the last ones, as they were added */
     write_order(scene, book, f);
     write_waits(scene, book, f);
+    write_bars(scene, book, f);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
                 (unsigned long long)scene->gaps[i].count);
@@ -330,6 +354,8 @@ void text_write(const struct scene *scene, const struct book *book,
         if (characters(scene->rows[i].label) + 2 > names)
             names = characters(scene->rows[i].label) + 2;
     draw_lines(&canvas, scene);
+    for (uint32_t i = 0; i < scene->bar_count; i++)
+        draw_bar(&canvas, scene, &scene->bars[i]);
     for (uint32_t i = 0; i < scene->link_count; i++)
         draw_arrow(&canvas, scene, &scene->links[i]);
     for (uint32_t i = 0; i < scene->mark_count; i++)

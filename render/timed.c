@@ -90,28 +90,38 @@ static bool is_tied(const struct shown_event *to, struct ref from)
     return false;
 }
 
-static bool are_tied(const struct placed_mark *marks, const struct point *from,
-                     const struct point *to)
+/* By way of lines that are not drawn. */
+static bool is_via(const struct shown_window *w, struct ref from, struct ref to)
+{
+    for (uint32_t i = 0; i < w->via_count; i++)
+        if (ref_equal(w->vias[i].from, from) && ref_equal(w->vias[i].to, to))
+            return true;
+    return false;
+}
+
+static bool are_tied(const struct shown_window *w, const struct placed_mark *marks,
+                     const struct point *from, const struct point *to)
 {
     for (uint32_t i = 0; i < from->count; i++)
         for (uint32_t k = 0; k < to->count; k++) {
             const struct shown_event *a = marks[from->first + i].event,
                                      *b = marks[to->first + k].event;
-            if (is_tied(b, a->at) || is_tied(a, b->at))
+            if (is_tied(b, a->at) || is_tied(a, b->at) || is_via(w, a->at, b->at))
                 return true;
         }
     return false;
 }
 
 /* May a point stand in one column with those before it, from `first` on?  Not if it is tied to one of them, or its
- * arrow would run over one. */
-static bool may_join(const struct placed_mark *marks, const struct point *points, uint32_t first,
-                     uint32_t at)
+ * arrow would run over one; nor at the same time as one: it may have been moved there, because it is after that. */
+static bool may_join(const struct shown_window *w, const struct placed_mark *marks,
+                     const struct point *points, uint32_t first, uint32_t at)
 {
     const struct point *p = &points[at];
     for (uint32_t i = first; i < at; i++)
         if ((points[i].first_row <= p->last_row && p->first_row <= points[i].last_row) ||
-            points[i].cell != p->cell || are_tied(marks, &points[i], p))
+            points[i].cell != p->cell || points[i].time_ns == p->time_ns ||
+            are_tied(w, marks, &points[i], p))
             return false;
     return true;
 }
@@ -163,7 +173,7 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
             p->cell = c.count ? b->cells[c.count - 1].column : 0;
         if (i && p->cell > points[i - 1].cell + 1)
             add_empty(&c, points[i - 1].cell + 1, p->cell);
-        if (!i || !may_join(marks, points, first, i)) {
+        if (!i || !may_join(b->window, marks, points, first, i)) {
             add_column(&c, p->cell, 1);
             b->cells[c.count - 1].time_ns = p->time_ns;
             first = i;

@@ -249,6 +249,16 @@ const struct target_kind *book_kind(const struct book *book, uint32_t line)
     return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
+const struct target_kind *book_kind_named(const struct book *book, const char *kind)
+{
+    return target_kind(target_of(book, kind), kind);
+}
+
+const struct target_event *book_event(const struct book *book, const char *kind, const char *type)
+{
+    return target_event(target_of(book, kind), kind, type, RELATION_NONE);
+}
+
 static const struct target_kind *kind_of(const void *context, uint32_t line)
 {
     return book_kind(context, line);

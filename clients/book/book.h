@@ -50,6 +50,9 @@ bool book_take(struct book *book, unsigned type, struct in *in);
 struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL: it is not known */
 const char *book_type(const struct book *book, uint32_t type); /* "?" if unknown */
 const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
+/* Of a name that descriptions give to what is no line; the first description that has it, or NULL. */
+const struct target_kind *book_kind_named(const struct book *book, const char *kind);
+const struct target_event *book_event(const struct book *book, const char *kind, const char *type);
 const char *book_letter(const struct book *book, uint32_t line);
 bool book_drawn(const struct book *book, uint32_t line);
 /* The first cluster of a description that a line belongs to, by its kind or by this name of it; NULL. */

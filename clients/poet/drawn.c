@@ -27,6 +27,7 @@ struct scene *drawn_scene(const struct picture *p, const struct book *book, bool
                                     .noted_count = p->notes.count,
                                     .stuck = p->stuck,
                                     .stuck_count = p->stuck_count,
+                                    .carriers = &p->carriers,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&p->window, book, &options);
 }

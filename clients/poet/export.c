@@ -145,6 +145,8 @@ static int run_export(const struct command *command, int argc, char **argv)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     if (!o.file)
         return command_usage(command, "-o FILE is needed");
+    if (o.picture.processors && ending_of(o.file) == HTML)
+        return command_usage(command, "--processors: not in a web page");
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);
 }

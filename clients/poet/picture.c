@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
 
+#include "clients/poet/carried.h"
 #include "clients/poet/deadlock.h"
 #include "clients/poet/exists.h"
 #include "clients/source/stands.h"
@@ -441,6 +442,8 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
          !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
          (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
         return false;
+    if (p->processors && !carried_get(command, p, subject))
+        return false;
     get_notes(command, p, subject);
     if (!deadlock_get(command, subject, &p->stuck, &p->stuck_count))
         return false;
@@ -464,4 +467,5 @@ void picture_free(struct picture *p)
     free(p->noted);
     free(p->chain);
     free(p->stuck);
+    carriers_free(&p->carriers);
 }

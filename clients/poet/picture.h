@@ -6,6 +6,7 @@
 #include "clients/poet/subject.h"
 #include "clients/source/notes.h"
 #include "clients/source/place.h"
+#include "render/carriers.h"
 #include "render/scene.h"
 #include "wire/placed.h"
 
@@ -37,6 +38,8 @@ struct picture {
     struct scene_noted *noted; /* the same, for the scene */
     uint32_t *rows;
     uint32_t row_count;
+    bool processors; /* which carrier ran what is wanted */
+    struct carriers carriers; /* the answer */
     char title[256];
 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_SOURCE };
+enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_STAYS, OPTION_SOURCE };
 
 struct wanted {
     struct tables tables;
@@ -23,6 +23,10 @@ static const struct argp_option options[] = {
     {"list", OPTION_LIST, NULL, 0,
      "each thread's states one after the other: from when, how long, where in the code it began; "
      "of one thread with --lines",
+     1},
+    {"stays", OPTION_STAYS, NULL, 0,
+     "which task of a runtime was on which of the threads of the system that run them, from when, "
+     "how long, and from which it came there",
      1},
     {"source", OPTION_SOURCE, "order|samples|clock|switches", 0,
      "tell what is between waits by no better source than this: the order alone, samples of "
@@ -45,6 +49,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_LIST:
         w->preset = "spells";
+        return 0;
+    case OPTION_STAYS:
+        w->preset = "stays";
         return 0;
     case OPTION_SOURCE:
         if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0 &&

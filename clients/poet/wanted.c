@@ -42,6 +42,7 @@ enum {
     OPTION_NO_FOLD,
     OPTION_TIME,
     OPTION_VERTICAL,
+    OPTION_PROCESSORS,
     OPTION_DESCRIPTION,
     OPTION_LABELS,
     OPTION_CAPTION,
@@ -76,6 +77,10 @@ static const struct argp_option options[] = {
     {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
      "placed by time, so many to a column; default: the whole run on 300 columns, and where too "
      "much happens for that what each line did, as shares",
+     4},
+    {"processors", OPTION_PROCESSORS, NULL, 0,
+     "with --time, below the lines: the threads of the system that run tasks of a runtime, with the "
+     "task that was on each",
      4},
     {"fold", OPTION_FOLD, NULL, 0,
      "stretches of repeats as one mark with xN; default: when there are more than 400 columns", 4},
@@ -168,6 +173,9 @@ static int take_option(struct picture *p, int option, const char *value)
                                    value);
     case OPTION_VERTICAL:
         p->vertical = true;
+        return 0;
+    case OPTION_PROCESSORS:
+        p->processors = true;
         return 0;
     case OPTION_VIEW:
         p->view = value;

@@ -300,15 +300,8 @@ static int64_t latest_before(const struct timed *t, uint64_t position, unsigned 
 }
 
 /* All members of a point are moved alike; first .. end - 1 are those that were found. */
-static void repair_point(struct timed *t, size_t first, size_t end)
+static void move_to(struct timed *t, size_t first, size_t end, int64_t latest)
 {
-    int64_t latest = INT64_MIN;
-    uint64_t last = order_point_end(t->run->order, t->found[first].position);
-    for (uint64_t p = t->found[first].point; p <= last; p++) {
-        unsigned looks = 0;
-        int64_t before = latest_before(t, p, &looks);
-        latest = before > latest ? before : latest;
-    }
     for (size_t i = first; i < end; i++) {
         struct found *f = &t->found[i];
         f->time_ns = latest > f->time_ns ? latest : f->time_ns;
@@ -318,16 +311,90 @@ static void repair_point(struct timed *t, size_t first, size_t end)
     }
 }
 
-/* A cause comes before its effects in the log. */
+static size_t members_end(const struct timed *t, size_t first)
+{
+    size_t end = first + 1;
+    while (end < t->count && t->found[end].point == t->found[first].point)
+        end++;
+    return end;
+}
+
+/* False: there was more to look at than is looked at. */
+static bool repair_point(struct timed *t, size_t first, size_t end)
+{
+    int64_t latest = INT64_MIN;
+    uint64_t last = order_point_end(t->run->order, t->found[first].position);
+    bool whole = true;
+    for (uint64_t p = t->found[first].point; p <= last; p++) {
+        unsigned looks = 0;
+        int64_t before = latest_before(t, p, &looks);
+        latest = before > latest ? before : latest;
+        whole &= looks <= LOOKS;
+    }
+    move_to(t, first, end, latest);
+    return whole;
+}
+
+#define LOG_MOST (1u << 20) /* so much of the log is gone through at once */
+
+/* The latest of what a point follows, where that is known of all of the log from `begin` on. */
+static int64_t latest_in(const struct order *order, uint64_t point, uint64_t last, uint64_t begin,
+                         const int64_t *latest)
+{
+    int64_t time = INT64_MIN;
+    for (uint64_t p = point; p <= last; p++) {
+        struct event e = order_event(order, p);
+        bool ordered = !(e.line & HIDDEN_LINE) && !order_line_shared(order, e.line);
+        for (uint32_t i = 0; i < e.edge_count + 1; i++) {
+            uint64_t from = i < e.edge_count ? order_edge(order, p, i)
+                            : ordered        ? order_previous(order, p)
+                                             : NO_POSITION;
+            if (from != NO_POSITION && from >= begin && from < point && latest[from - begin] > time)
+                time = latest[from - begin];
+        }
+    }
+    return time;
+}
+
+/* Of all that is in the log from the first event to the last, drawn or not: what goes around the window is seen, too. */
+static void repair_through_log(struct timed *t)
+{
+    const struct order *order = t->run->order;
+    uint64_t begin = t->found[0].point,
+             end = order_point_end(order, t->found[t->count - 1].position);
+    if (end - begin >= LOG_MOST)
+        return;
+    int64_t *latest = memory_bytes((end - begin + 1) * sizeof *latest);
+    for (uint64_t p = begin, last, next = 0; p <= end; p = last + 1) {
+        last = order_point_end(order, p);
+        int64_t time = latest_in(order, p, last, begin, latest);
+        if (next < t->count && t->found[next].point == p) {
+            size_t after = members_end(t, next);
+            move_to(t, next, after, time);
+            time = t->found[next].time_ns;
+            next = after;
+        }
+        for (uint64_t member = p; member <= last && member <= end; member++)
+            latest[member - begin] = time;
+    }
+    free(latest);
+}
+
+/* A cause comes before its effects in the log.  Mostly it is enough to look back a few steps from each event; not where a
+ * later time is among what comes before in the log, and those steps do not say whether it is before in the order. */
 static void repair(struct timed *t)
 {
+    int64_t latest = INT64_MIN;
+    bool whole = true;
     if (t->count)
         qsort(t->found, t->count, sizeof *t->found, by_position);
     for (size_t first = 0, end; first < t->count; first = end) {
-        for (end = first + 1; end < t->count && t->found[end].point == t->found[first].point;)
-            end++;
-        repair_point(t, first, end);
+        end = members_end(t, first);
+        whole &= repair_point(t, first, end) || t->found[first].time_ns >= latest;
+        latest = t->found[first].time_ns > latest ? t->found[first].time_ns : latest;
     }
+    if (!whole)
+        repair_through_log(t);
 }
 
 bool timed_step(struct timed *t, uint64_t budget)

@@ -1,6 +1,7 @@
 /* Windows that are placed by time, against all that happened: nothing is lost, each event stands at its time, and no
  * cause right of its effect; and in the scene none even in one place with it. */
 #include "clients/book/book.h"
+#include "memory/memory.h"
 #include "render/scene.h"
 #include "server/answer/window.h"
 #include "tests/bruteforce.h"
@@ -63,15 +64,19 @@ static int64_t cell(const struct shown_window *w, int64_t column_ns, int64_t ns)
 /* Along the picture as along the order: strictly, but for members of a point. */
 static void check_scene(const struct shown_window *w, uint64_t column_ns, unsigned seed)
 {
-    struct book book = {0};
+    struct book book = {.line_count = x.lines};
     struct scene_options options = {.column_ns = column_ns, .squeeze = true};
     struct scene *scene = scene_build(w, &book, &options);
+    assert_int_equal(scene->mark_count != 0, w->event_count + w->pending_count != 0);
+    uint32_t *index = memory_zeroed(scene->mark_count + 1, sizeof *index);
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        index[i] = index_of(scene->marks[i].event->at);
     for (uint32_t i = 0; i < scene->mark_count; i++)
         for (uint32_t k = 0; k < scene->mark_count; k++) {
             const struct scene_mark *a = &scene->marks[i], *b = &scene->marks[k];
             if (i == k || a->event->state != EVENT_ORDERED || b->event->state != EVENT_ORDERED)
                 continue;
-            uint32_t p = index_of(a->event->at), q = index_of(b->event->at);
+            uint32_t p = index[i], q = index[k];
             if (execution_compare(&x, p, q) == ORDER_BEFORE && a->x_pt >= b->x_pt)
                 fail_msg("seed %u: %u:%llu at %.1f is before %u:%llu at %.1f", seed,
                          a->event->at.line, (unsigned long long)a->event->at.number, a->x_pt,
@@ -82,6 +87,7 @@ static void check_scene(const struct shown_window *w, uint64_t column_ns, unsign
         }
     for (uint32_t i = 1; i < scene->tick_count; i++)
         assert_true(scene->ticks[i].x_pt > scene->ticks[i - 1].x_pt);
+    free(index);
     scene_free(scene);
 }
 

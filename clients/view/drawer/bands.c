@@ -1,6 +1,7 @@
 #include "clients/view/drawer/bands.h"
 
 #include "clients/site/site.h"
+#include "clients/view/drawer/carried.h"
 #include "clients/view/drawer/spells.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/tabled.h"
@@ -20,7 +21,8 @@
 struct bands {
     GtkWidget *area, *scrolled;
     struct tabled spells; /* of what is in the scene */
-    gint64 asked_us; /* when either was */
+    struct carried_rows *carried; /* below them */
+    gint64 asked_us; /* when they were */
     GArray *rows; /* of struct band, from top to bottom */
     bool stale;
     bool made; /* the rows are those of this picture */
@@ -59,14 +61,28 @@ static void ask_spells(struct view *view, struct bands *b)
     tabled_ask(&b->spells, &request);
 }
 
+static void ask_carried(struct view *view, struct bands *b)
+{
+    const struct axis *axis = axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return;
+    axis_span(axis, &from, &to);
+    carried_ask(b->carried, from, to);
+}
+
 static void ask(struct view *view, struct bands *b)
 {
     b->stale = false;
     b->asked_us = g_get_monotonic_time();
     ask_spells(view, b);
+    ask_carried(view, b);
 }
 
-static bool is_asked(const struct view *view) { return tabled_runs(&view->bands->spells); }
+static bool is_asked(const struct view *view)
+{
+    return tabled_runs(&view->bands->spells) || carried_asked(view->bands->carried);
+}
 
 bool bands_busy(const struct view *view)
 {
@@ -144,9 +160,12 @@ static int count_rows(struct view *view)
 static void show(struct view *view)
 {
     struct bands *b = view->bands;
-    gtk_widget_set_size_request(b->area, -1, count_rows(view) * ROW_PX + KEY_PX);
+    gtk_widget_set_size_request(b->area, -1,
+                                (count_rows(view) + carried_count(b->carried)) * ROW_PX + KEY_PX);
     gtk_widget_queue_draw(b->area);
 }
+
+static void on_carried(void *user) { show(user); }
 
 static void on_told(void *user)
 {
@@ -176,6 +195,7 @@ void bands_clear(struct view *view)
 {
     bands_widget(view);
     tabled_clear(&view->bands->spells);
+    carried_clear(view->bands->carried);
     view->bands->made = false;
     view->bands->stale = true;
 }
@@ -257,11 +277,16 @@ void bands_draw(struct view *view, cairo_t *cr, int width)
     paint_background(cr, &theme);
     if (!bands_wanted(view))
         return;
-    int count = count_rows(view);
+    int count = count_rows(view), more = carried_count(view->bands->carried);
     cairo_clip_extents(cr, &x0, &above, &x1, &below);
     for (int n = 0; n < count; n++)
         if (n * ROW_PX < below && (n + 1) * ROW_PX > above)
             draw_row(view, cr, n, width);
+    for (int n = 0; n < more; n++)
+        if ((count + n) * ROW_PX < below && (count + n + 1) * ROW_PX > above)
+            carried_draw(view->bands->carried, cr, n, (count + n) * ROW_PX, ROW_PX, BAND_PX,
+                         MIN(width, (int)camera_along_px(&view->camera)));
+    count += more;
     draw_key(view, cr, count * ROW_PX);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, 0, 1, count * ROW_PX);
@@ -309,7 +334,11 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     (void)widget;
     if (keyboard || x < camera_names_px(&view->camera))
         return FALSE;
-    char *said = spell_at(view, x, y, &spell) ? spells_say(&names, &spell) : NULL;
+    int n = y / ROW_PX - count_rows(view);
+    char *said = spell_at(view, x, y, &spell) ? spells_say(&names, &spell)
+                 : n >= 0 && n < carried_count(view->bands->carried)
+                     ? carried_say(view->bands->carried, n, x)
+                     : NULL;
     if (!said)
         return FALSE;
     gtk_tooltip_set_text(tooltip, said);
@@ -334,12 +363,14 @@ static void on_destroy(GtkWidget *widget, gpointer data)
         g_source_remove(b->soon);
     b->soon = 0;
     tabled_clear(&b->spells);
+    carried_clear(b->carried);
 }
 
 static void build(struct view *view)
 {
     struct bands *b = view->bands = g_new0(struct bands, 1);
     b->spells = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    b->carried = carried_new(view, on_carried);
     b->stale = true;
     b->rows = g_array_new(FALSE, FALSE, sizeof(struct band));
     b->area = gtk_drawing_area_new();
@@ -385,4 +416,6 @@ void bands_print(struct view *view, FILE *f)
         fprintf(f, "\n");
         g_free(shares);
     }
+    if (bands_wanted(view))
+        carried_print(view->bands->carried, f);
 }

@@ -2,32 +2,18 @@
 
 #include "clients/view/parts/camera.h"
 #include "clients/view/picture/view.h"
+#include "render/times.h"
 
 #include <stdlib.h>
 
-struct at {
-    int64_t ns;
-    double x_pt;
-};
-
 struct axis {
-    struct at *at; /* by time; x never falls */
-    uint32_t count;
+    struct times times;
     const struct scene_mark **marks; /* by line and number */
     uint32_t mark_count;
-    double left_pt, right_pt;
     bool made;
     const struct scene *of; /* it borrows the marks of this one, */
     uint64_t serial; /*   which may be gone: another may lie in its place */
 };
-
-static int by_time(const void *a, const void *b)
-{
-    const struct at *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
-}
 
 static int compare(struct ref a, struct ref b)
 {
@@ -44,7 +30,7 @@ static int by_event(const void *a, const void *b)
 
 static void empty(struct axis *a)
 {
-    g_free(a->at);
+    times_free(&a->times);
     g_free(a->marks);
     *a = (struct axis){0};
 }
@@ -52,21 +38,12 @@ static void empty(struct axis *a)
 static void make(struct axis *a, const struct scene *s)
 {
     empty(a);
-    a->at = g_new(struct at, s->mark_count + 1);
+    times_make(&a->times, s);
     a->marks = g_new(const struct scene_mark *, s->mark_count + 1);
-    for (uint32_t i = 0; i < s->mark_count; i++) {
-        const struct scene_mark *m = &s->marks[i];
-        if (m->state == EVENT_PENDING)
-            continue;
-        a->at[a->count++] = (struct at){m->event->time_ns, m->x_pt};
-        a->marks[a->mark_count++] = m;
-    }
-    qsort(a->at, a->count, sizeof *a->at, by_time);
+    for (uint32_t i = 0; i < s->mark_count; i++)
+        if (s->marks[i].state != EVENT_PENDING)
+            a->marks[a->mark_count++] = &s->marks[i];
     qsort(a->marks, a->mark_count, sizeof *a->marks, by_event);
-    for (uint32_t i = 1; i < a->count; i++)
-        a->at[i].x_pt = MAX(a->at[i].x_pt, a->at[i - 1].x_pt);
-    a->left_pt = s->names_pt;
-    a->right_pt = s->width_pt;
     a->made = true;
 }
 
@@ -91,28 +68,11 @@ void axis_stale(struct view *view)
         empty(view->axis);
 }
 
-double axis_x_pt(const struct axis *a, int64_t ns)
-{
-    uint32_t low = 0, high = a->count;
-    while (low < high) { /* the first that is later */
-        uint32_t middle = (low + high) / 2;
-        if (a->at[middle].ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || low == a->count)
-        return low && a->at[low - 1].ns == ns ? a->at[low - 1].x_pt
-               : low                          ? a->right_pt
-                                              : a->left_pt;
-    const struct at *p = &a->at[low - 1], *q = &a->at[low];
-    return p->x_pt + (q->x_pt - p->x_pt) * (double)(ns - p->ns) / (double)(q->ns - p->ns);
-}
+double axis_x_pt(const struct axis *a, int64_t ns) { return times_x(&a->times, ns); }
 
 void axis_span(const struct axis *a, int64_t *from_ns, int64_t *to_ns)
 {
-    *from_ns = a->count ? a->at[0].ns : 0;
-    *to_ns = a->count ? a->at[a->count - 1].ns : 0;
+    times_span(&a->times, from_ns, to_ns);
 }
 
 const struct scene_mark *axis_mark(const struct axis *a, struct ref at)

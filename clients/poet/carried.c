@@ -1,0 +1,44 @@
+#include "clients/poet/carried.h"
+
+#include "clients/poet/awaiting.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+static void choose_range(const struct picture *p, struct table_request *request)
+{
+    int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
+    for (uint32_t i = 0; i < p->window.event_count; i++) {
+        int64_t at_ns = p->window.events[i].time_ns;
+        from_ns = at_ns < from_ns ? at_ns : from_ns;
+        to_ns = at_ns > to_ns ? at_ns : to_ns;
+    }
+    if (p->all || from_ns > to_ns)
+        return;
+    request->from = (struct table_end){.is = TABLE_AT_NS, .at = from_ns};
+    request->to = (struct table_end){.is = TABLE_AT_NS, .at = to_ns};
+}
+
+bool carried_get(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct table_request request = {
+        .what = memory_copied("stays"), .by = memory_copied(""), .sort = memory_copied("")};
+    struct shown_table table = {0};
+    struct out body = {0};
+    if (!p->column_ns) {
+        table_request_free(&request);
+        command_fail(command, "--processors needs --time: by order, columns do not go with time");
+        return false;
+    }
+    choose_range(p, &request);
+    put_table_request(&body, &request);
+    table_request_free(&request);
+    bool good = awaiting_table(command, subject, &body, &table);
+    if (good && table.problem)
+        command_fail(command, "--processors: %s", table.problem);
+    good &= !table.problem;
+    if (good)
+        carriers_read(&p->carriers, &table);
+    shown_table_free(&table);
+    return good;
+}

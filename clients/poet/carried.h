@@ -1,0 +1,11 @@
+/* Which task was on which thread of the system, for a picture: asked for as a table of stays. */
+#ifndef CLIENTS_POET_CARRIED_H
+#define CLIENTS_POET_CARRIED_H
+
+#include "clients/poet/picture.h"
+
+/* Of the window that is there; with --all of the whole run.  False with a complaint: nothing of it is known, or the picture
+ * is not placed by time. */
+bool carried_get(const struct command *command, struct picture *picture, struct subject *subject);
+
+#endif

@@ -1,0 +1,16 @@
+/* Rows of carriers (render/carriers.h) in a scene that is placed by time: what was on each, and what went over from one
+ * to another; above those of a cluster, how many of them ran something. */
+#ifndef RENDER_CARRIED_H
+#define RENDER_CARRIED_H
+
+#include "render/builder.h"
+
+/* Behind the rows of lines; *widest: of the names. */
+void build_carrier_rows(struct builder *b, double *widest);
+/* Once the marks stand. */
+void build_stays(struct builder *b);
+/* Bars of rows, as they are seen. */
+struct painter;
+void paint_bars(const struct painter *painter);
+
+#endif
