@@ -128,6 +128,14 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
     return sums;
 }
 
+int64_t calls_self(const struct context_thread *thread)
+{
+    int64_t all_ns = 0;
+    for (uint32_t i = 1; i < thread->count; i++)
+        add_ns(&all_ns, calls_of_context(thread, &thread->items[i]).self_ns);
+    return all_ns;
+}
+
 int64_t calls_net(const struct call_sums *sums)
 {
     double net = (double)sums->self_ns - sums->cost_ps / 1000;

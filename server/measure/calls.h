@@ -62,6 +62,7 @@ struct calls {
 
 /* How many calls of the thread were counted only, not timed. */
 uint64_t calls_counted_only(const struct context_thread *thread);
+int64_t calls_self(const struct context_thread *thread); /* ns of all of them themselves */
 /* What is known of one context of a thread. */
 struct call_sums calls_of_context(const struct context_thread *thread, const struct context *c);
 /* Adds a thread; scopes: of each of its contexts. */

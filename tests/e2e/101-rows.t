@@ -90,4 +90,13 @@ POET_PERF=off POET_METERS=calls=every POET_OUTPUT=off.poet ./moves
 until_true finished off.poet
 is 'by processors of the machine, why not' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'on which processor of the machine')" 1
 is 'it is a table of its own' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1
+# ---- calls that go on beyond the events of their task ----
+poetcc -trace -profile -g -O1 -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
+POET_OUTPUT=fibonacci.poet ./fibonacci >/dev/null
+until_true finished fibonacci.poet
+is "no share is more than all, and nothing is less than nothing" "$(poet calls fibonacci.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
+    $sum += $o->{row}{self_ns} if $o->{row} && !$o->{depth}; my $t = $o->{total} or next;
+    print $t->{unaccounted_ns} >= 0 && $sum == $t->{self_ns} && $sum + $t->{unaccounted_ns} == $t->{life_ns} ? "whole" : "not"')" whole
+like "what lay beyond them is said" "$(poet calls fibonacci.poet)" "were before the first events of threads, or after their last ones"
+
 done_testing

@@ -27,6 +27,8 @@ struct work {
     struct sums_head head; /* sums and maxima of theirs */
     uint32_t blind; /* threads of which the processor time is not known any more */
     int64_t life_ns, as_of_ns;
+    int64_t
+        beyond_ns; /* that calls took before the first events of their threads, and after the last */
     double cost_ps;
     uint64_t measured; /* contexts */
     bool by_thread;
@@ -114,10 +116,16 @@ static void note_head(struct work *w, const struct context_thread *thread)
     w->as_of_ns = !w->threads || at_ns < w->as_of_ns ? at_ns : w->as_of_ns;
 }
 
+/* A task is in calls before it says that it is there, and still when it has said that it ends. */
 static void add_sums(struct work *w, const struct context_thread *thread, int64_t life_ns)
 {
     struct called *called = called_of(w, thread->line);
     uint32_t *scopes = scopes_of(&w->scopes, w->view->run, thread);
+    int64_t self_ns = calls_self(thread);
+    if (self_ns > life_ns && !w->forgotten) {
+        w->beyond_ns += self_ns - life_ns;
+        life_ns = self_ns;
+    }
     calls_add(&called->calls, thread, scopes);
     free(scopes);
     called->life_ns += life_ns;
@@ -286,6 +294,12 @@ static void add_footer(const struct work *w, const struct call_sums *all, struct
                    percent((double)unaccounted, life), calls, all->cost_ps / 1e9,
                    percent(all->cost_ps / 1e3, life), w->head.enter_ps / 1e3,
                    w->head.exit_ps / 1e3);
+    if (w->beyond_ns >= 1000)
+        table_add_note(
+            t,
+            "of the total %.3f ms were before the first events of threads, or after their "
+            "last ones, in calls that went on there",
+            (double)w->beyond_ns / ms);
 }
 
 static void add_notes(const struct work *w, const struct call_sums *all, struct shown_table *t)
