@@ -19,13 +19,29 @@ static void keep(void *context, enum account account, int64_t is, int64_t should
 
 /* ---- calls ---- */
 
-/* Of one that is known from its begin to its end. */
-static void look_at_life(struct summed *s, const struct calls *calls, uint32_t line)
+/* A task of a runtime is in calls from when it is on a processor first, until it is deleted. */
+static int64_t time_for_calls(const struct summed *s, const struct course_of *course,
+                              const struct context_thread *thread)
 {
-    const struct course_of *course = intervals_of(s->view->measured, line);
+    size_t count;
+    const struct stay *stays = stays_of(spans_tasks(s->view->lives.spans), thread->line, &count);
+    int64_t from_ns = course->start_ns, to_ns = course->end_ns,
+            as_of_ns = (int64_t)(thread->head.time_ns - s->view->run->start_ns);
+    if (count && stays->from_ns < from_ns)
+        from_ns = stays->from_ns;
+    if (count && as_of_ns > to_ns)
+        to_ns = as_of_ns;
+    return to_ns - from_ns;
+}
+
+/* Of one that is known from its begin to its end. */
+static void look_at_life(struct summed *s, const struct calls *calls,
+                         const struct context_thread *thread)
+{
+    const struct course_of *course = intervals_of(s->view->measured, thread->line);
     if (course && course->start_ns != INTERVALS_NEVER && course->end_ns != INTERVALS_NEVER &&
         !table_unknown_before(s->view, course))
-        accounts_life(calls, course->end_ns - course->start_ns, keep, s);
+        accounts_life(calls, time_for_calls(s, course, thread), keep, s);
 }
 
 static void look_at_calls(struct summed *s, const struct context_thread *thread)
@@ -36,7 +52,7 @@ static void look_at_calls(struct summed *s, const struct context_thread *thread)
     calls_add(&calls, thread, of);
     accounts_contexts(thread, keep, s);
     accounts_calls(&calls, keep, s);
-    look_at_life(s, &calls, thread->line);
+    look_at_life(s, &calls, thread);
     calls_free(&calls);
     free(of);
     scopes_free(&scopes);
