@@ -42,6 +42,42 @@ static void anchor(struct measured *m, const struct look *look)
     m->anchored = true;
 }
 
+/* Tasks take turns on a thread of the system: what one knew of its clock when it went, the next one knows, too. */
+static __thread struct handed {
+    uint64_t at; /* ticks */
+    uint64_t from_ticks, from_ns, from_cpu, off; /* off: for how long it had not run since then */
+} handed __attribute__((tls_model("initial-exec")));
+
+void gap_leave(struct measured *m, uint64_t now)
+{
+    handed.at = 0;
+    if (!m->anchored)
+        return;
+    if ((int64_t)(now - m->last) > (int64_t)m->gap)
+        gap_look(m, frames_top(m));
+    m->anchored = false;
+    handed = (struct handed){.at = now > m->last ? now : m->last,
+                             .from_ticks = m->from_ticks,
+                             .from_ns = m->from_ns,
+                             .from_cpu = m->from_cpu,
+                             .off = m->off - m->from_off};
+}
+
+void gap_come(struct measured *m, uint64_t now)
+{
+    if (handed.at && now - handed.at <= m->gap) {
+        m->from_ticks = handed.from_ticks;
+        m->from_ns = handed.from_ns;
+        m->from_cpu = handed.from_cpu;
+        m->from_off = m->off - handed.off; /* may be below nothing */
+        m->anchored = true;
+        m->last = now;
+    } else {
+        gap_look(m, frames_top(m));
+    }
+    handed.at = 0;
+}
+
 /* In ticks, from where it was anchored on; the time between the two tells how long a tick is. */
 static uint64_t off_by(const struct measured *m, const struct look *look)
 {
@@ -74,7 +110,7 @@ void gap_look(struct measured *m, const struct region_frame *innermost)
     if (!m->anchored)
         anchor(m, &look);
     uint64_t off = off_by(m, &look);
-    if (off > m->off) {
+    if ((int64_t)(off - m->off) > 0) {
         uint32_t c = atomic_load_explicit(&innermost->context, memory_order_relaxed);
         sum_add(&contexts_of(m)[c].off, off - m->off);
         m->off = off;

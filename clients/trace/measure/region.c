@@ -193,8 +193,11 @@ void region_forked(struct thread *t)
 
 void region_away(struct thread *t)
 {
-    if (t->measured)
-        t->measured->left = measured_ticks(t->measured);
+    struct measured *m = t->measured;
+    if (!m)
+        return;
+    m->left = measured_ticks(m);
+    gap_leave(m, m->left);
 }
 
 /* Other threads of the system have other processor clocks. */
@@ -208,10 +211,11 @@ void region_back(struct thread *t)
     m->off += away;
     m->left = 0;
     m->since = now; /* meanwhile it did nothing */
-    m->anchored = false;
     m->last = now;
     sum_add(&contexts_of(m)[frames_top(m)->context].off, away);
     sum_set(&m->head->off_ticks, m->off);
+    if (atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CPU)
+        gap_come(m, now);
 }
 
 uint32_t region_here(const struct thread *t)

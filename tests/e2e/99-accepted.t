@@ -1,0 +1,202 @@
+#!/bin/bash
+# Programs whose answers are known beforehand, on tasks of a runtime: coroutines of tasks, recursion in a task that goes from one
+# thread of the system to another, and what a task called against what it ran.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+finished() { poet check "$1" >/dev/null 2>&1; }
+ucpp=$root/examples/ucpp
+poetcc -trace -g -O1 -I"$ucpp" -c "$ucpp/ucpp.c" -o ucpp.o || exit 1
+cat >spin.h <<'C'
+#include <time.h>
+/* By the clock of the thread that runs it: so long on a processor. */
+__attribute__((no_instrument_function)) static inline long ran(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+__attribute__((no_instrument_function)) static inline void spin(double ms)
+{
+    for (long end = ran() + (long)(ms * 1e6); ran() < end;) { }
+}
+C
+
+# ---- coroutines of tasks ----
+cat >strands.c <<'C'
+#include "ucpp.h"
+#include "spin.h"
+enum { WORKERS = 10, ROUNDS = 5 };
+static struct object workers[WORKERS], freds[WORKERS], marys[WORKERS];
+__attribute__((noinline)) void dig(void) { spin(.75); }
+__attribute__((noinline)) void sew(void) { spin(.5); }
+__attribute__((noinline)) void fred(void) { spin(2); dig(); }
+__attribute__((noinline)) void mary(void) { spin(1); sew(); }
+static void fred_main(void *p) { (void)p; for (;;) { fred(); suspend(); } }
+static void mary_main(void *p) { (void)p; for (;;) { mary(); suspend(); } }
+static void work(void *p)
+{
+    long i = (char *)p - (char *)0;
+    coroutine_make(&freds[i], "fred", fred_main, 0);
+    coroutine_make(&marys[i], "mary", mary_main, 0);
+    for (int k = 0; k < ROUNDS; k++) { resume(&freds[i]); yield(); resume(&marys[i]); yield(); }
+    object_delete(&freds[i]);
+    object_delete(&marys[i]);
+}
+void uc_main(void)
+{
+    for (long i = 0; i < WORKERS; i++) task_make(&workers[i], "worker", work, (char *)0 + i);
+    for (int i = 0; i < WORKERS; i++) object_delete(&workers[i]);
+}
+C
+poetcc -trace -profile -g -O1 -I"$ucpp" strands.c ucpp.o -o strands || exit 1
+for processors in 1 3; do
+    UCPP_PROCESSORS=$processors POET_OUTPUT=strands$processors.poet ./strands
+    until_true finished strands$processors.poet
+    poet calls strands$processors.poet --json >strands.json
+    is "$processors processors: five of each a worker, however often they are left" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+        $calls{$1} = $r->{calls} if $r->{scope} =~ /^(fred|mary|dig|sew) /; END { print "@calls{qw(fred dig mary sew)}" }' strands.json)" "50 50 50 50"
+    cp strands.json "strands$processors.json"
+    is "$processors processors: and so long on a processor" "$(perl -MJSON::PP -ne 'BEGIN { %should = (fred => 2, dig => .75, mary => 1, sew => .5) }
+        my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{scope} =~ /^(fred|mary|dig|sew) /;
+        my $is = $r->{cpu_ns} / 50e6; print "$1 $is " if $is < $should{$1} - .001 || $is > $should{$1} + .02' strands.json)" ""
+    is "$processors processors: five by each of ten" "$(poet calls strands$processors.poet --by thread --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+        $n{"$1 $r->{calls}"}++ if ($r->{scope} // "") =~ /^(fred|mary) / && $o->{depth}; END { print join ", ", map { "$_ x $n{$_}" } sort keys %n }')" "fred 5 x 10, mary 5 x 10"
+done
+
+# ---- recursion in a task that moves ----
+cat >moved.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include "spin.h"
+#include <ucontext.h>
+POET_RUNTIME("ucpp");
+/* One task with a stack of its own, which goes to the other of two threads in the middle of each call. */
+static ucontext_t task_context, carriers[2];
+static poet_line_t task;
+static pthread_barrier_t step;
+static volatile int on, done;
+static char stack[262144];
+__attribute__((no_instrument_function)) static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+__attribute__((no_instrument_function, noinline)) static void move(void)
+{
+    int from = on;
+    on = !on;
+    poet_become(0);
+    swapcontext(&task_context, &carriers[from]);
+}
+__attribute__((noinline)) void nested(int n) { spin(5); move(); if (n) nested(n - 1); spin(5); if (n) spin(10); }
+static long took;
+__attribute__((no_instrument_function)) static void body(void)
+{
+    poet_event(task, poet_type("start", 0), 0, 0);
+    long begin = now();
+    nested(1);
+    took = now() - begin;
+    poet_event(task, poet_type("end", 0), 0, 0);
+    done = 1;
+    move();
+}
+__attribute__((no_instrument_function)) static void *carry(void *p)
+{
+    int me = (int)((char *)p - (char *)0);
+    poet_processor(me ? "right" : "left", "");
+    for (;;) {
+        pthread_barrier_wait(&step);
+        if (done) return p;
+        if (on == me) { poet_become(task); swapcontext(&carriers[me], &task_context); }
+        pthread_barrier_wait(&step);
+    }
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+    pthread_t t[2];
+    pthread_barrier_init(&step, 0, 2);
+    task = poet_task("task", "mover", 0);
+    poet_become(task);
+    poet_event(task, poet_type("create", 0), 0, 0);
+    poet_become(0);
+    getcontext(&task_context);
+    task_context.uc_stack.ss_sp = stack;
+    task_context.uc_stack.ss_size = sizeof stack;
+    makecontext(&task_context, body, 0);
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, carry, (char *)0 + i);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    printf("%ld\n", took);
+    return 0;
+}
+C
+poetcc -trace -profile -g -O1 moved.c -o moved || exit 1
+POET_OUTPUT=moved.poet ./moved >took
+until_true finished moved.poet
+poet calls moved.poet --json >moved.json
+poet states --stays moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
+like "it went from one to the other" "$(cat where)" "left.*right|right.*left"
+is "two calls, one of them within the other: 30 ms on a processor, and 10" "$(poet calls moved.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
+    next unless $r->{scope} =~ /^nested /; my $should = $o->{depth} ? 10e6 : 30e6;
+    print "$r->{calls}:", $r->{cpu_ns} >= $should - 1000 && $r->{cpu_ns} < 1.01 * $should ? "right" : $r->{cpu_ns}, " "')" "2:right 1:right "
+is "no time is counted twice, and none is missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; $took = <F> } my $o = decode_json($_); my $r = $o->{row} or next;
+    next unless $r->{scope} =~ /^nested /; print $r->{total_ns} <= $took && $r->{total_ns} >= 30e6 && $r->{total_ns} > $took - 1e6 ? "right" : "$r->{total_ns} of $took"' moved.json)" right
+
+# ---- what tasks called, and what they ran ----
+cat >bathroom.c <<'C'
+#include "ucpp.h"
+#include "spin.h"
+enum { USERS = 5, USES = 5 };
+static struct object users[USERS], bathroom;
+static struct condition men, women;
+static int inside_men, inside_women;
+__attribute__((noinline)) void use(void) { spin(2); }
+__attribute__((noinline)) void go_in(int man)
+{
+    struct object *from = enter(&bathroom, 1);
+    while (man ? inside_women : inside_men) condition_wait(man ? &men : &women);
+    man ? inside_men++ : inside_women++;
+    leave(&bathroom, from);
+}
+__attribute__((noinline)) void come_out(int man)
+{
+    struct object *from = enter(&bathroom, 2);
+    if (!--*(man ? &inside_men : &inside_women))
+        while (!condition_empty(man ? &women : &men)) condition_signal(man ? &women : &men);
+    leave(&bathroom, from);
+}
+__attribute__((noinline)) void live(int man) { for (int i = 0; i < USES; i++) { go_in(man); use(); yield(); come_out(man); spin(1); yield(); } }
+static void user(void *p) { live((int)((char *)p - (char *)0) % 2); }
+void uc_main(void)
+{
+    monitor_make(&bathroom, "bathroom");
+    condition_make(&men, &bathroom);
+    condition_make(&women, &bathroom);
+    for (long i = 0; i < USERS; i++) task_make(&users[i], i % 2 ? "man" : "woman", user, (char *)0 + i);
+    for (int i = 0; i < USERS; i++) object_delete(&users[i]);
+    object_delete(&bathroom);
+}
+C
+poetcc -trace -profile -g -O1 -I"$ucpp" bathroom.c ucpp.o -o bathroom || exit 1
+POET_OUTPUT=bathroom.poet ./bathroom
+until_true finished bathroom.poet
+poet calls bathroom.poet --json >bathroom.json
+is "25 uses of 2 ms" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{scope} =~ /^use /;
+    printf "%d %s", $r->{calls}, $r->{cpu_ns} >= 49.9e6 && $r->{cpu_ns} < 51e6 ? "right" : $r->{cpu_ns}' bathroom.json)" "25 right"
+poet states bathroom.poet --json >states.json
+poet calls bathroom.poet --by thread --json >threads.json
+# Each user's functions on a processor, and what his states call running.
+cat >compare.pl <<'P'
+use JSON::PP;
+my (%cpu, %running, %life);
+open F, 'threads.json';
+while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $cpu{"@{$o->{lines}}"} = $r->{cpu_ns} if !$o->{depth} }
+open F, 'states.json';
+while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $running{"@{$o->{lines}}"} = $r->{running_ns} }
+# A processor of the runtime may itself be without one of the machine, so that running is at least what the functions had.
+my @wrong = grep { $running{$_} > 12e6 && ($cpu{$_} > 1.002 * $running{$_} || $cpu{$_} < 15e6) } keys %cpu;
+print scalar(grep { $running{$_} > 12e6 } keys %cpu), " users", map { " $_: $cpu{$_} of $running{$_}" } @wrong;
+P
+is "what each user's functions had of a processor is what he ran" "$(perl compare.pl)" "5 users"
+done_testing
