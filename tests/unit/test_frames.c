@@ -2,6 +2,7 @@
 #include "clients/trace/measure/every.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/region.h"
+#include "clients/trace/measure/straight.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ struct model {
     struct counted {
         char path[DEEP * 2];
         uint64_t calls;
-    } counted[4096];
+    } counted[4096]; /* each call, then each path once */
     unsigned paths;
 };
 
@@ -78,13 +79,27 @@ static void pass(struct model *o, uint64_t time)
 
 static void count(struct model *o, const char *path)
 {
-    unsigned i = 0;
-    while (i < o->paths && strcmp(o->counted[i].path, path) != 0)
-        i++;
-    assert_true(i < 4096);
-    if (i == o->paths)
-        strcpy(o->counted[o->paths++].path, path);
-    o->counted[i].calls++;
+    assert_true(o->paths < 4096);
+    strcpy(o->counted[o->paths].path, path);
+    o->counted[o->paths++].calls = 1;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct counted *)a)->path, ((const struct counted *)b)->path);
+}
+
+/* Sorts them, and makes one of those of one path; how many there are then. */
+static unsigned each_once(struct counted *all, unsigned count)
+{
+    unsigned n = 0;
+    qsort(all, count, sizeof *all, by_path);
+    for (unsigned i = 0; i < count; i++)
+        if (n && strcmp(all[n - 1].path, all[i].path) == 0)
+            all[n - 1].calls += all[i].calls;
+        else
+            all[n++] = all[i];
+    return n;
 }
 
 static unsigned counted_only; /* a bit a function */
@@ -92,6 +107,24 @@ static unsigned counted_only; /* a bit a function */
 static enum pick pick(uint64_t function)
 {
     return counted_only >> (function >> 20) & 1 ? PICK_COUNTED : PICK_MEASURED;
+}
+
+static uint32_t wanted = WANTED_COUNTS | WANTED_REAL;
+static unsigned straight; /* calls that went the straight way of those that are counted only */
+
+/* As the hooks do. */
+static void enter(struct measured *m, uint64_t function, uint64_t stack)
+{
+    if (!(wanted & WANTED_REAL) && straight_enter(m, function, 0, stack))
+        straight++;
+    else
+        frames_enter(m, wanted, function, 0, SCOPE_FUNCTION, stack);
+}
+
+static void leave(struct measured *m, uint64_t function, uint64_t stack)
+{
+    if (!straight_exit(m, function))
+        frames_exit(m, wanted, function, stack);
 }
 
 static void call(struct measured *m, struct model *o, unsigned function)
@@ -109,46 +142,59 @@ static void call(struct measured *m, struct model *o, unsigned function)
     o->function[o->depth] = function;
     o->open[o->depth] = !is_counted ? function : o->depth ? o->open[o->depth - 1] : 0;
     o->depth++;
-    frames_enter(m, WANTED_COUNTS | WANTED_REAL, function << 20, 0, SCOPE_FUNCTION,
-                 o->stack[o->depth - 1]);
+    enter(m, function << 20, o->stack[o->depth - 1]);
 }
 
 /* The call at that depth ends; what is in it has ended unseen. */
 static void finish(struct measured *m, struct model *o, unsigned depth)
 {
     o->depth = depth;
-    frames_exit(m, WANTED_COUNTS | WANTED_REAL, o->function[depth] << 20, o->stack[depth]);
+    leave(m, (uint64_t)o->function[depth] << 20, o->stack[depth]);
 }
 
-static void path_of(const struct measured *m, uint32_t context, char *path)
+/* What the region has counted: a path for each context, which comes after its parent. */
+static unsigned counted_in(const struct measured *m, struct counted *all)
 {
-    char below[DEEP * 2] = "";
-    for (uint32_t c = context; c; c = contexts_of(m)[c].parent) {
-        char longer[DEEP * 2 + 12];
-        snprintf(longer, sizeof longer, "/%u%s", (unsigned)(contexts_of(m)[c].function >> 20),
-                 below);
-        snprintf(below, sizeof below, "%.*s", (int)sizeof below - 1, longer);
+    unsigned n = atomic_load(&m->head->contexts);
+    assert_true(n <= 4096);
+    all[0] = (struct counted){"", 0};
+    for (uint32_t c = 1; c < n; c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        assert_true(is->parent < c);
+        int length = snprintf(all[c].path, sizeof all->path, "%s/%u", all[is->parent].path,
+                              (unsigned)(is->function >> 20));
+        assert_true(length < (int)sizeof all->path);
+        all[c].calls = atomic_load(&is->calls);
     }
-    strcpy(path, below);
+    memmove(all, all + 1, (n - 1) * sizeof *all); /* the thread itself is none */
+    return each_once(all, n - 1);
 }
 
-static uint64_t calls_at(const struct measured *m, const char *wanted)
+static uint64_t calls_at(const struct measured *m, const char *path)
 {
-    uint64_t calls = 0;
-    char path[DEEP * 2];
-    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
-        path_of(m, c, path);
-        if (strcmp(path, wanted) == 0)
-            calls += atomic_load(&contexts_of(m)[c].calls);
-    }
-    return calls;
+    static struct counted all[4096];
+    unsigned n = counted_in(m, all);
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(all[i].path, path) == 0)
+            return all[i].calls;
+    return 0;
 }
 
-static void compare(struct measured *m, const struct model *o)
+static void compare_counts(struct measured *m, struct model *o)
+{
+    static struct counted all[4096];
+    o->paths = each_once(o->counted, o->paths);
+    assert_int_equal(counted_in(m, all), o->paths);
+    for (unsigned i = 0; i < o->paths; i++) {
+        assert_string_equal(all[i].path, o->counted[i].path);
+        assert_int_equal(all[i].calls, o->counted[i].calls);
+    }
+}
+
+static void compare(struct measured *m, struct model *o)
 {
     uint64_t real[FUNCTIONS + 1] = {0}, own[FUNCTIONS + 1] = {0};
-    for (unsigned i = 0; i < o->paths; i++)
-        assert_int_equal(calls_at(m, o->counted[i].path), o->counted[i].calls);
+    compare_counts(m, o);
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
         const struct region_context *is = &contexts_of(m)[c];
         real[is->function >> 20] += is->lands == c ? atomic_load(&is->real) : 0;
@@ -209,6 +255,40 @@ static void calls_may_be_counted_only(void **state)
     }
     counted_only = 0;
     atomic_store(&frames_pick, NULL);
+}
+
+/* As is wanted of a thread while it runs: what is open goes on, counted or timed as it began. */
+static void times_may_be_wanted_now_and_then(void **state)
+{
+    static struct model o;
+    straight = 0;
+    for (int life = 0; life < 40; life++) {
+        struct measured *m = begin();
+        memset(&o, 0, sizeof o);
+        for (int i = 0; i < 2000; i++) {
+            if (rand() % 50 == 0)
+                wanted ^= WANTED_REAL;
+            ticks++;
+            if (o.depth < 30 && rand() % 100 < 55)
+                call(m, &o, 1 + (unsigned)rand() % FUNCTIONS);
+            else if (o.depth)
+                finish(m, &o, o.depth - 1);
+        }
+        while (o.depth)
+            finish(m, &o, o.depth - 1);
+        compare_counts(m, &o);
+        for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
+            assert_int_equal(sum_of(&contexts_of(m)[c].calls), sum_of(&contexts_of(m)[c].ended));
+            assert_int_equal(contexts_of(m)[c].open, 0);
+        }
+        for (unsigned i = 1; i < DEEP; i++)
+            assert_int_equal(sum_of(&frames_of(m)[i].began), 0);
+        assert_int_equal(frames_depth(m), 1);
+        assert_int_equal(atomic_load(&m->head->mismatched), 0);
+        end(m);
+    }
+    assert_true(straight > 1000);
+    wanted = WANTED_COUNTS | WANTED_REAL;
 }
 
 #define THROTTLED (WANTED_COUNTS | WANTED_REAL | WANTED_THROTTLE)
@@ -340,9 +420,13 @@ static void a_context_is_of_one_call_site(void **state)
 static void what_finds_no_room_is_other(void **state)
 {
     struct measured *m = begin();
-    uint64_t top = (uint64_t)1 << 40, n = REGION_CONTEXTS, calls = 0, others = 0;
-    for (uint64_t f = 1; f <= n; f++) {
+    uint64_t top = (uint64_t)1 << 40, n = 0, calls = 0, others = 0;
+    for (uint64_t f = 1; n <= REGION_CONTEXTS; f++, n++) { /* (those of one caller are a list) */
         frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
+        for (uint64_t in = 1; in <= 300; in++, n++) {
+            frames_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION, top - 256);
+            frames_exit(m, WANTED_COUNTS, (f + in) << 20, top - 256);
+        }
         frames_exit(m, WANTED_COUNTS, f << 20, top);
     }
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
@@ -366,6 +450,7 @@ int main(void)
         cmocka_unit_test(a_context_is_of_one_call_site),
         cmocka_unit_test(what_finds_no_room_is_other),
         cmocka_unit_test(calls_may_be_counted_only),
+        cmocka_unit_test(times_may_be_wanted_now_and_then),
         cmocka_unit_test(what_is_short_and_often_becomes_counted_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/mutex.h"
 
+#include "clients/trace/calls/again.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -11,7 +12,6 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
-#include "clients/trace/replay/steer.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -141,20 +141,13 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
                                                 enum trace_type came, bool *petitioned)
 {
     bool timed = c->how == HOW_TIMED || c->how == HOW_CLOCK;
-    enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
-    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
-    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
-    if (steers && got == TYPE_NONE)
-        steer_lock(t, line, site);
-    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
-        record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
-    if (got == TYPE_NONE) {
-        part_await_rest(t, rest);
-        return last ? real_lock(c) : real_try(c);
-    }
-    if (got == TYPE_REFUSED && (c->how == HOW_LOCK || came == TYPE_ENTER))
+    struct again is = again_asked(t, line, site);
+    *petitioned = *petitioned || is.petitioned;
+    if (is.got == TYPE_NONE)
+        return is.last ? real_lock(c) : real_try(c);
+    if (is.got == TYPE_REFUSED && (c->how == HOW_LOCK || came == TYPE_ENTER))
         return real_lock(c); /* which is an error */
-    if (got == TYPE_REFUSED)
+    if (is.got == TYPE_REFUSED)
         return !timed ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
     if (!part_await(t, came))
         return real_try(c);

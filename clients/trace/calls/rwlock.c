@@ -1,6 +1,7 @@
 /* Read-write locks: shared lines.  A reader comes after the writers that left before it, a writer
  * after all that left before it; two readers are not ordered. */
 #define _GNU_SOURCE
+#include "clients/trace/calls/again.h"
 #include "clients/trace/calls/how.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -9,7 +10,6 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
-#include "clients/trace/replay/steer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -89,20 +89,13 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
                                                 uintptr_t site, const struct call *c,
                                                 enum trace_type came, bool *petitioned)
 {
-    enum trace_type asks = part_type(t, 0), got = part_type(t, 1);
-    uint32_t rest = got == TYPE_NONE ? part_line(t, line) : 0;
-    bool last = got == TYPE_NONE && (asks == TYPE_PETITION || asks == TYPE_TIMED_PETITION);
-    if (steers && got == TYPE_NONE)
-        steer_lock(t, line, site);
-    if ((asks == TYPE_TIMED_PETITION || last) && (*petitioned = true))
-        record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
-    if (got == TYPE_NONE) {
-        part_await_rest(t, rest);
-        return really(c, last ? c->how : HOW_TRY);
-    }
-    if (got == TYPE_REFUSED && c->how != HOW_LOCK)
+    struct again is = again_asked(t, line, site);
+    *petitioned = *petitioned || is.petitioned;
+    if (is.got == TYPE_NONE)
+        return really(c, is.last ? c->how : HOW_TRY);
+    if (is.got == TYPE_REFUSED && c->how != HOW_LOCK)
         return !c->ts ? EBUSY : how_is_time(c->ts) ? ETIMEDOUT : EINVAL;
-    if (got != TYPE_REFUSED && !part_await(t, came))
+    if (is.got != TYPE_REFUSED && !part_await(t, came))
         return really(c, HOW_TRY);
     return really(c, HOW_LOCK);
 }

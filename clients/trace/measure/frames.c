@@ -1,7 +1,8 @@
 /* The calls that a thread is in: a call begins, and ends.  This is done at every call of a program that was compiled
  * for it: the straight way is short, all else is elsewhere.
  *
- * A frame is reserved before it is filled, so that a signal handler in between puts its own calls above it. */
+ * A frame is reserved before it is filled, so that a signal handler in between puts its own calls above it.  Of those
+ * that are not open `began` is 0: calls that are counted only leave it so. */
 #define _GNU_SOURCE
 #include "clients/trace/measure/frames.h"
 
@@ -9,17 +10,10 @@
 #include "clients/trace/measure/every.h"
 #include "clients/trace/measure/leftout.h"
 #include "clients/trace/measure/region.h"
+#include "clients/trace/measure/straight.h"
 #include "clients/trace/measure/throttle.h"
 
 #include <string.h>
-
-static inline void set_depth(struct measured *m, uint32_t depth)
-{
-    struct region_head *head = m->head;
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&head->depth, depth, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-}
 
 /* What a handler in between has measured already is not measured twice. */
 static inline uint64_t passed(uint64_t from, uint64_t to)
@@ -110,13 +104,6 @@ static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wa
     time_begin_otherwise(m, wanted, up, f, context);
 }
 
-static inline void count_in(struct region_context *to)
-{
-    sum_add(&to->calls, 1);
-    if (!LIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) <= 1))
-        sum_add(&to->concurrent, 1);
-}
-
 static uint32_t count_call(struct measured *m, const struct region_frame *up, uint64_t function,
                            uint64_t site, uint32_t scope)
 {
@@ -132,18 +119,7 @@ static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t fu
     uint32_t c = count_call(m, frames_top(m), function, site, scope);
     sum_add(&contexts_of(m)[c].ended, 1); /* as far as is known of it */
     sum_add(&m->head->deep, 1);
-    set_depth(m, frames_depth(m) + 1);
-}
-
-/* What a handler's calls are put below. */
-static inline void say_which(struct region_frame *f, uint32_t context, uint32_t lands,
-                             uint64_t stack)
-{
-    uint64_t which =
-        (uint64_t)lands << 32 | context; /* one store, of a register that loads are served from */
-    memcpy(f, &which, sizeof which);
-    f->stack = stack;
-    atomic_signal_fence(memory_order_seq_cst);
+    set_depth(m->head, frames_depth(m) + 1);
 }
 
 static void leave_dead(struct measured *m, uint64_t stack);
@@ -152,16 +128,10 @@ static inline __attribute__((always_inline)) void push(struct measured *m, uint3
                                                        uint32_t depth, uint32_t c,
                                                        uint64_t function, uint64_t stack)
 {
-    uint32_t lands = contexts_of(m)[c].lands;
     struct region_frame *f = &frames_of(m)[depth];
-    say_which(f, c, lands, stack); /* a handler may come before its place is reserved, */
-    set_depth(m, depth + 1);
-    say_which(f, c, lands, stack); /* and have used it */
-    f->function = function;
+    straight_push(m->head, f, depth, &contexts_of(m)[c], c, function, stack);
     if (wanted & (WANTED_REAL | WANTED_CPU))
         time_begin(m, wanted, f - 1, f, c);
-    else
-        sum_set(&f->began, 0);
 }
 
 static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32_t wanted,
@@ -233,6 +203,7 @@ static inline __attribute__((always_inline)) void time_end(struct measured *m,
         sum_add(&of->real, real); /* else it is part of the outer call's */
     spread(&of->real_least, &of->real_most, real);
     did_go(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
+    sum_set(&f->began, 0);
     if (LIKELY(f != frames_of(m)))
         f[-1].ran = ran;
 }
@@ -247,7 +218,7 @@ static inline __attribute__((always_inline)) void leave(struct measured *m, stru
     if (sum_of(&f->began))
         time_end(m, f, of, now, ran, every);
     sum_add(&of->ended, 1);
-    set_depth(m, depth - 1);
+    set_depth(m->head, depth - 1);
 }
 
 void frames_drop(struct measured *m, uint64_t now)
@@ -269,7 +240,7 @@ void frames_pause(struct measured *m, uint64_t now, uint64_t ran)
     if (sum_of(&f->began))
         time_end(m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)],
                  now, ran, true);
-    set_depth(m, (uint32_t)(f - frames_of(m)));
+    set_depth(m->head, (uint32_t)(f - frames_of(m)));
 }
 
 void frames_base_leave(struct measured *m, uint64_t ran)
@@ -280,9 +251,10 @@ void frames_base_leave(struct measured *m, uint64_t ran)
     if (sum_of(&f->began)) {
         sum_add(&contexts_of(m)[0].own, sum_of(&f->own) + passed(f->ran, ran));
         contexts_of(m)[0].open--;
+        sum_set(&f->began, 0);
         f[-1].ran = ran;
     }
-    set_depth(m, (uint32_t)(f - frames_of(m)));
+    set_depth(m->head, (uint32_t)(f - frames_of(m)));
     if (m->stepping) /* it goes on where it was, after whatever it called there */
         did_go(m, m->since,
                2 * atomic_load_explicit(&frames_top(m)->context, memory_order_relaxed));
@@ -304,7 +276,7 @@ find_ended(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stac
 {
     uint32_t depth = frames_depth(m);
     if (depth > REGION_FRAMES) {
-        set_depth(m, depth - 1);
+        set_depth(m->head, depth - 1);
         return NULL;
     }
     struct region_frame *f = frames_top(m);
@@ -377,7 +349,7 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
     } else {
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         sum_add(&contexts_of(m)[c].ended, 1);
-        set_depth(m, depth - 1);
+        set_depth(m->head, depth - 1);
         if (!LIKELY(!m->stepping))
             step_out(m, c);
     }
@@ -411,7 +383,7 @@ static void leave_below(struct measured *m, uint64_t stack)
         if (f->stack == OUTERMOST || (here ? f->stack >= stack : leftout_on(&other, stack)))
             return;
         if (frames_depth(m) > REGION_FRAMES)
-            set_depth(m, REGION_FRAMES);
+            set_depth(m->head, REGION_FRAMES);
         frames_drop(m, now);
     }
 }

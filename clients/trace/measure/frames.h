@@ -53,7 +53,7 @@ uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, ui
 static inline _Atomic uint32_t *context_known(struct measured *m, uint32_t parent,
                                               uint64_t function, uint64_t site)
 {
-    return &m->known[((function >> 4) + site * 5 + (parent * 0x9e3779b1u >> 12)) % KNOWN_CONTEXTS];
+    return &m->known[((function >> 4) + site + parent * 0x9e3779b1u) % KNOWN_CONTEXTS];
 }
 
 /* Of calls that are counted only: no straight way looks there for the same function, so that none has a frame. */

@@ -8,6 +8,7 @@
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/region.h"
+#include "clients/trace/measure/straight.h"
 #include "clients/trace/poet.h"
 
 #include <dlfcn.h>
@@ -32,8 +33,9 @@ void hooks_begin(void)
 #endif
 }
 
-/* Where the frame of the function is, about. */
-#define STACK ((uint64_t)(uintptr_t)__builtin_frame_address(0))
+/* Where the frame of the function is, about: below its return address.  (Not by its frame, which it would make for
+ * that alone.) */
+#define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 #define OUT_OF_LINE static __attribute__((noinline, cold))
 
 struct measured *hooks_first(struct thread *t) { return region_make(t) ? t->measured : NULL; }
@@ -62,6 +64,14 @@ OUT_OF_LINE void enter_otherwise(void *function, void *site, uint64_t stack)
                      SCOPE_FUNCTION, stack);
 }
 
+/* (What these are given first lies where the hook had it, so that it is not moved.) */
+static __attribute__((noinline)) void enter_timed(void *function, void *site, struct measured *m,
+                                                  uint32_t wanted)
+{
+    frames_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
+                 SCOPE_FUNCTION, STACK);
+}
+
 __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
 {
     const struct thread *t = thread_mine;
@@ -73,10 +83,11 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
     uint32_t wanted = wanted_now(t);
     if (LIKELY(!(wanted & WANTED_CALLS)))
         return;
-    if (LIKELY(t->measured != NULL))
-        frames_enter(t->measured, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
-                     SCOPE_FUNCTION, STACK);
-    else
+    struct measured *m = t->measured;
+    if (m && wanted & (WANTED_REAL | WANTED_CPU))
+        enter_timed(function, site, m, wanted);
+    else if (!LIKELY(m && straight_enter(m, (uint64_t)(uintptr_t)function,
+                                         (uint64_t)(uintptr_t)site, STACK)))
         enter_otherwise(function, site, STACK);
 }
 
@@ -91,10 +102,11 @@ OUT_OF_LINE void exit_otherwise(void *function, void *site, uint64_t stack)
 __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *site)
 {
     const struct thread *t = thread_mine;
+    uint64_t of = (uint64_t)(uintptr_t)function;
     if (!LIKELY(!others_exit))
         exit_otherwise(function, site, STACK);
-    else if (t && t->measured)
-        frames_exit(t->measured, wanted_now(t), (uint64_t)(uintptr_t)function, STACK);
+    else if (t && t->measured && !straight_exit(t->measured, of))
+        frames_exit(t->measured, wanted_now(t), of, STACK);
 }
 
 /* ---- parts that the program names ---- */

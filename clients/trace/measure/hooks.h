@@ -5,7 +5,7 @@
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/measured.h"
 
-#define HOOK __attribute__((visibility("default"), no_instrument_function))
+#define HOOK __attribute__((visibility("default"), no_instrument_function, aligned(64)))
 HOOK void __cyg_profile_func_enter(void *function, void *site);
 HOOK void __cyg_profile_func_exit(void *function, void *site);
 

@@ -25,6 +25,9 @@
 struct entries_head;
 
 struct measured {
+    _Atomic uint32_t
+        known[KNOWN_CONTEXTS]; /* contexts, by their parent and function; the first member: that
+                                             * takes an instruction less */
     struct region_head *head;
     uint64_t last; /* ticks, when it was last known to run */
     uint64_t
@@ -58,19 +61,28 @@ struct measured {
     _Atomic uint64_t every_open; /* calls whose end will be written, too */
     _Atomic uint64_t every_lost; /* calls that are not there, and it is not said yet */
     uint8_t every_told[REGION_FRAMES]; /* of each frame: its begin was written */
-    _Atomic uint32_t known[KNOWN_CONTEXTS]; /* contexts, by their parent and function */
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */
 };
 
 /* [0]: the thread itself, always open */
+static inline struct region_frame *frames_in(struct region_head *head)
+{
+    return (struct region_frame *)(void *)((char *)head + REGION_FRAMES_AT);
+}
+
 static inline struct region_frame *frames_of(const struct measured *m)
 {
-    return (struct region_frame *)(void *)((char *)m->head + REGION_FRAMES_AT);
+    return frames_in(m->head);
+}
+
+static inline struct region_context *contexts_in(struct region_head *head)
+{
+    return (struct region_context *)(void *)((char *)head + REGION_CONTEXTS_AT);
 }
 
 static inline struct region_context *contexts_of(const struct measured *m)
 {
-    return (struct region_context *)(void *)((char *)m->head + REGION_CONTEXTS_AT);
+    return contexts_in(m->head);
 }
 
 static inline bool clock_is_ticks(void)

@@ -1,0 +1,23 @@
+/* A lock in a run that is repeated: what was asked for there, and what came of it. */
+#ifndef CLIENTS_TRACE_CALLS_AGAIN_H
+#define CLIENTS_TRACE_CALLS_AGAIN_H
+
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/thread.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct again {
+    enum trace_type got; /* TYPE_NONE: what there was ended before that */
+    bool last; /* and it was asked for: the thread is to wait for it */
+    bool petitioned; /* that was recorded anew */
+};
+
+/* Where nothing came of it the thread has had its turn when this returns. */
+struct again again_asked(struct thread *thread, const struct line *line, uintptr_t site);
+
+#pragma GCC visibility pop
+#endif

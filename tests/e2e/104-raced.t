@@ -1,0 +1,93 @@
+#!/bin/bash
+# The server's two threads under ThreadSanitizer: one takes what programs write, the other orders it, answers and keeps
+# files, while programs come, are killed, and viewers ask.
+. "$(dirname "$0")/lib.sh"
+tsan=$B/tsan # is kept, so that only what changed is compiled again
+if ! echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c - -o try 2>log || ! ./try 2>>log; then
+    skip "ThreadSanitizer is not there: $(head -n 1 log)"
+    done_testing
+    exit
+fi
+made() {
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$root" -j2 B="$tsan" CC=gcc SANITIZE="-fsanitize=thread -Wno-tsan" \
+        OPTIMISE="-g1 -O0" CFLAGS= LDFLAGS= "$tsan/libexec/poet/poet-server"
+}
+check "the server is made for ThreadSanitizer" made
+mkdir logs
+export POET_SERVER_PROGRAM="$tsan/libexec/poet/poet-server" POET_QUIET=1
+export TSAN_OPTIONS="exitcode=66 log_path=$work/logs/report"
+
+cat >busy.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+/* busy ROUNDS: four threads, rounds each, with calls, blocks and a meter; 0: until it is killed. */
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static long rounds;
+static poet_meter_t meter;
+__attribute__((noinline)) static void part(int i)
+{
+    pthread_mutex_lock(&m[i & 1]);
+    free(malloc((size_t)(i & 1023) + 1));
+    poet_add(meter, 1);
+    pthread_mutex_unlock(&m[i & 1]);
+}
+static void *work(void *a)
+{
+    for (long i = 0; !rounds || i < rounds; i++) {
+        part((int)i);
+        if (!rounds)
+            usleep(1000);
+    }
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[4];
+    rounds = atol(argv[1]);
+    meter = poet_meter("parts", "count", POET_COUNT);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    return argc < 1;
+}
+C
+check "a program is compiled" poetcc -profile -g -O1 busy.c -o busy
+ln -sfn "$B/share" "$tsan/share"
+"$POET_SERVER_PROGRAM" -o runs/ -q 2>server.log &
+server=$!
+pids="$pids $server"
+check "it answers" until_true poet runs
+check "and is that one" grep -q "$tsan/" "/proc/$server/maps"
+export POET_METERS=calls=every,states,memory,meters,usage
+events() { [ "$(figure "$1" events)" -gt "$2" ] 2>/dev/null; }
+
+# one is killed while it is asked for, and another ends; one more writes a file of its own
+(exec ./busy 0) 2>/dev/null &
+endless=$!
+pids="$pids $endless"
+check "one that does not end is seen" until_true events latest 200
+./busy 1000 &
+asked=
+for what in runs "stat latest" "states latest" "calls latest" "memory latest" "meters latest" "waits latest" "blocked latest" "show latest" "path latest"; do
+    poet $what >out 2>err
+    asked="$asked$?"
+done
+wait $!
+kill -KILL "$endless"
+wait "$endless" 2>/dev/null
+is "runs were asked while they went on" "$asked" 0000000000
+check "the one that was killed ends" until_true finished latest
+POET_OUTPUT=own.poet ./busy 1000
+check "a run of its own file is sound" sound own.poet
+short=
+for i in 1 2 3 4 5 6; do ./busy 200 & short="$short $!"; done
+# shellcheck disable=SC2086 # some processes
+wait $short
+over() { [ "$(poet runs --json | grep -c '"connected": *0')" = 8 ]; }
+check "all runs are over: eight, but that of a file of its own" until_true over
+kill -TERM "$server"
+wait "$server"
+is "the server ends as it does otherwise" $? 0
+is "ThreadSanitizer has nothing to say" "$(cat logs/report* 2>/dev/null | head -n 60)" ""
+done_testing

@@ -1,0 +1,71 @@
+#!/bin/bash
+# A program whose memory is measured, and whose seccomp filter kills on one system call, whichever that is, lives as it does
+# alone; what it takes after that is counted, too.
+. "$(dirname "$0")/lib.sh"
+cat >kills.c <<'C'
+#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+/* kills NUMBER: forbids itself the call of that number, and goes on: blocks small and great, more than there were before. */
+static void *volatile kept[3000];
+__attribute__((noinline)) static void lose(void) { kept[0] = malloc(777); }
+static void *work(void *a)
+{
+    for (int i = 1; i < 3000; i++)
+        kept[i] = malloc(16 + i);
+    for (int i = 1; i < 3000; i++) {
+        void *more = realloc(kept[i], 4000);
+        free(more);
+    }
+    free(calloc(1, 300000));
+    lose();
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    struct sock_filter f[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argc > 1 ? (unsigned)atoi(argv[1]) : 0, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog p = {4, f};
+    free(malloc(100));
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+        return 77;
+    work(NULL);
+    pthread_create(&t, NULL, work, NULL);
+    pthread_join(t, NULL);
+    return write(1, "fine\n", 5) != 5;
+}
+C
+gcc -g -O0 kills.c -o kills -pthread
+number() { printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | cc -E -P - | tail -n 1; }
+./kills "$(number mkdir)" >out 2>&1 || { skip "seccomp is not there"; done_testing; exit; }
+start_server -q -o runs/
+lives() { poet record -m memory ./kills "$1" >out 2>&1 && [ "$(cat out)" = fine ]; }
+
+# every number with which it lives alone (a futex is what pthread_join waits by, where it must wait)
+dead= tried=0 futex=$(number futex)
+for n in $(seq 0 334) $(seq 424 462); do
+    [ "$n" != "$futex" ] || continue
+    ./kills "$n" >out 2>/dev/null || continue
+    tried=$((tried + 1))
+    lives "$n" || dead="$dead $n"
+done 2>/dev/null
+is "whatever a filter kills on, a program whose memory is measured lives where it does alone" "$dead" ""
+check "there were such numbers" test "$tried" -gt 200
+lost() { poet memory --json latest | perl -ne '$n += $1 if /"scope":"lose .*?"blocks":(\d+)/; END { print $n + 0 }'; }
+for call in mkdir clock_gettime gettid sendto memfd_create; do
+    lives "$(number $call)"
+    until_true finished latest
+    is "$call: the blocks that both threads took behind the filter are counted" "$(lost)" 2
+done
+stop_server
+done_testing

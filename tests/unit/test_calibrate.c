@@ -1,0 +1,78 @@
+/* What measuring is said to take (clients/trace/measure/calibrate.h), where the hooks and the clock are ours. */
+#include "clients/trace/measure/calibrate.h"
+#include "clients/trace/measure/every.h"
+#include "clients/trace/measure/frames.h"
+#include "clients/trace/measure/hooks.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define CALLS 256u /* in a round, as calibrate.c has it */
+#define WITHIN 30u /* ticks that a hook takes within a call, and around it */
+#define AROUND 12u
+
+static uint64_t ticks = 1000, calls;
+static struct measured *measured;
+/* What comes in between: at this round of each that many ticks, within the first call of it or before that. */
+static uint64_t lost_within[32], lost_before[32];
+_Atomic bool clock_ticks;
+uint64_t clock_instead(uint32_t unit) { return ticks; }
+uint64_t clock_now(void) { return 3 * ticks; } /* a tick is 3 ns */
+bool every_practise(struct measured *m) { return true; }
+void every_leave(struct measured *m) {}
+
+void __cyg_profile_func_enter(void *function, void *site)
+{
+    unsigned round = (unsigned)(calls / CALLS) % 32;
+    assert_non_null(measured);
+    if (calls++ % CALLS == 0) {
+        ticks += lost_before[round] + lost_within[round];
+        sum_add(&contexts_of(measured)[1].real, lost_within[round]);
+    }
+}
+
+void __cyg_profile_func_exit(void *function, void *site)
+{
+    sum_add(&contexts_of(measured)[1].real, WITHIN);
+    ticks += WITHIN + AROUND;
+}
+
+static struct measured *begin(void)
+{
+    struct measured *m = calloc(1, sizeof *m);
+    m->head =
+        mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return m;
+}
+
+/* Of five rounds four are disturbed, the first one for longer than all may take: the one that is not is believed. */
+static void one_round_in_peace_decides(void **state)
+{
+    struct queue_head queue = {0};
+    struct thread t = {.queue = &queue};
+    measured = begin();
+    lost_before[0] = 1000000;
+    lost_within[1] = 1;
+    lost_within[2] = 500000;
+    lost_before[4] = 1;
+    calibrate(&t, measured);
+    assert_int_equal(calls, 5 * CALLS);
+    calibrated(measured);
+    assert_int_equal(measured->head->enter_256, WITHIN * 256);
+    assert_int_equal(measured->head->exit_256, AROUND * 256);
+    assert_in_range(measured->gap, GAP_NS / 3 - 1, GAP_NS / 3);
+    assert_null(t.measured);
+    assert_int_equal(sum_of(&contexts_of(measured)[1].real), 0);
+    assert_int_equal(frames_depth(measured), 0);
+    calibrate(&t, measured); /* that was all for this process */
+    assert_int_equal(calls, 5 * CALLS);
+    munmap(measured->head, REGION_MAP_BYTES);
+    free(measured);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_round_in_peace_decides)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
