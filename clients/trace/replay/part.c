@@ -291,10 +291,11 @@ static bool is_another(const struct script_event *e, uint16_t type, uint32_t cod
     return is && is != code && (code || is_join(type));
 }
 
-/* That one of the next few which it is, NULL: none.  Those of one record are in no order. */
-static const struct script_event *meet(struct part *p, uint16_t type, struct line *line)
+/* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of it are not met. */
+static const struct script_event *meet(struct part *p, uint16_t type, struct line *line,
+                                       unsigned left)
 {
-    for (unsigned i = 0, seen = 0; seen < PART_AHEAD && p->next + i < p->count && i < 32; i++) {
+    for (unsigned i = 0, seen = 0; seen < left && p->next + i < p->count && i < 32; i++) {
         const struct script_event *e = &p->events[p->next + i];
         if (p->met >> i & 1)
             continue;
@@ -316,9 +317,10 @@ static bool is_first_of_its_line(const struct part *p, const struct script_event
 }
 
 /* Met, and its turn; false: the script is left. */
-static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line, uint32_t about)
+static bool play(struct thread *t, struct part *p, uint16_t type, struct line *line, uint32_t about,
+                 unsigned left)
 {
-    const struct script_event *e = meet(p, type, line);
+    const struct script_event *e = meet(p, type, line, left);
     if (!e && !ahead(p, 0))
         return true; /* more than was recorded */
     if (!e || is_another(e, type, about)) {
@@ -367,10 +369,13 @@ void part_meet(struct thread *t, const struct record *r)
         return;
     }
     struct step steps[CODES_STEPS];
-    unsigned count = codes_steps(r->shape, steps);
+    unsigned count = codes_steps(r->shape, steps), left = 0;
     for (unsigned i = 0; i < count; i++)
-        if ((steps[i].type_a && !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]))) ||
-            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0)))
+        left += !!steps[i].type_a + !!steps[i].type_b;
+    for (unsigned i = 0; i < count; i++)
+        if ((steps[i].type_a &&
+             !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]), left--)) ||
+            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
             return;
 }
 
