@@ -132,6 +132,43 @@ poet replay odd.poet -o again.poet >second 2>said
 is "odd calls have the results that they had" "$(cmp first second; sed -nE 's/.*status is //p' said)" "$status"
 like "in all processes" "$(cat said)" '^poet replay: the same: [0-9]* events'
 
+# ---- threads that are asked whether they have ended, and those that are let go before or after they have ----
+cat >ends.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+static void late(void)
+{
+    unsigned char x = 0;
+    if (getrandom(&x, 1, 0) == 1)
+        usleep(10 * x);
+}
+static void *work(void *p) { return late(), p; }
+int main(void)
+{
+    pthread_t t[6];
+    for (int i = 0; i < 6; i++)
+        pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++)
+        late(), pthread_detach(t[i]);
+    for (int left = 3, done[6] = {0}; left; late())
+        for (int i = 3; i < 6; i++)
+            if (!done[i] && pthread_tryjoin_np(t[i], 0) == 0)
+                printf("%d", i), left--, done[i] = 1;
+    late();
+    return 0;
+}
+C
+poetcc -trace -g ends.c -o ends
+equal=0
+for i in 1 2 3 4 5 6; do
+    record ends.poet ./ends >first
+    replay ends.poet again.poet >second && cmp -s first second && equal=$((equal + 1)) || cat said
+done
+is "they are joined and closed by whom and when they were" "$equal" 6
+
 # ---- processes at a mutex that they share: what they write says who was when there ----
 cat >share.c <<'C'
 #include <pthread.h>

@@ -13,6 +13,7 @@
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -127,12 +128,24 @@ ENTRY(int, pthread_clockjoin_np,
     return follow_join(site, id, result, &clock, deadline);
 }
 
+/* In a run that is repeated: it is joined here if it was, once it has ended. */
+static int tryjoin_again(struct thread *t, const struct task *task, pthread_t id, void **result)
+{
+    if (!task || !part_is_about(t, TYPE_JOIN, &task->line))
+        return EBUSY;
+    int e = EBUSY;
+    for (int i = 0; i < 10000 && part_plays(t) && (e = real.tryjoin(id, result)) == EBUSY; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return e;
+}
+
 ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
     struct task *task = roster_find(id);
-    int e = real.tryjoin(id, result);
+    int e = replays && t && part_plays(t) ? tryjoin_again(t, task, id, result)
+                                          : real.tryjoin(id, result);
     if (e == 0 && t) {
         int saved = errno;
         petition_join(t, TYPE_JOIN, task, site);
@@ -152,6 +165,8 @@ int follow_detach(uintptr_t site, pthread_t id)
     int saved = errno;
     if (t && task && line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
+    if (replays && t && task && part_type(t, 0) == TYPE_CLOSE) /* it had ended already */
+        part_await_bits(t, &task->flags, TASK_ENDED);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
         if (t && life_was(task))
             life_close(t, task, TYPE_CLOSE, site);

@@ -83,6 +83,8 @@ static void finish(struct thread *t)
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
+    if (replays && recorded_here && part_type(t, 0) == TYPE_CLOSE)
+        part_await_bits(t, &task->flags, TASK_DETACHED);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
     roster_end();
     if (closed && recorded_here)

@@ -13,7 +13,9 @@
 #include "clients/trace/replay/turn.h"
 #include "wire/limits.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 bool replays;
@@ -182,6 +184,15 @@ bool part_says(struct thread *t, enum trace_type type, const char *text, bool ot
     return e && is_type(e, type) ? e->text == script_text(text, strlen(text)) : otherwise;
 }
 
+bool part_is_about(struct thread *t, enum trace_type type, const struct line *line)
+{
+    const struct part *p = part_of(t);
+    const struct script_event *e = p ? ahead(p, 0) : NULL;
+    if (!e || !is_type(e, type) || (e->about && !turn_wait(p->line, e->about, 1)))
+        return false;
+    return code_of_line(e->about) == atomic_load_explicit(&line->index, memory_order_relaxed);
+}
+
 struct ref part_cause(struct thread *t, enum trace_type type)
 {
     const struct part *p = part_of(t);
@@ -227,6 +238,14 @@ void part_await_rest(struct thread *t, uint32_t line)
     const struct part *p = part_of(t);
     if (p && line)
         turn_wait(p->line, line, script_line(line)->last);
+}
+
+void part_await_bits(struct thread *t, const _Atomic unsigned *bits, unsigned mask)
+{
+    int saved = errno;
+    for (int i = 0; i < 10000 && part_plays(t) && !(atomic_load(bits) & mask); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    errno = saved;
 }
 
 void part_await_others(struct thread *t)

@@ -50,6 +50,9 @@ bool part_says(struct thread *thread, enum trace_type type, const char *text, bo
 /* What its next event chose, a choice among `of`; else: where it has no such event.  One among another number
  * is something else: the script is left. */
 uint32_t part_choice(struct thread *thread, uint32_t of, uint32_t otherwise);
+/* Whether its next event, of that type, is about that line of a thread, whose beginning it was after: that is waited
+ * for. */
+bool part_is_about(struct thread *thread, enum trace_type type, const struct line *line);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
@@ -60,6 +63,8 @@ uint32_t part_line(struct thread *thread, const struct line *line);
  * done. */
 void part_await_rest(struct thread *thread, uint32_t line);
 
+/* Until one of these bits is set, which another thread is about to do; ten seconds at most. */
+void part_await_bits(struct thread *thread, const _Atomic unsigned *bits, unsigned mask);
 /* Before the process ends, until others have done what they still did: nobody may wait for them to end. */
 void part_await_others(struct thread *thread);
 
