@@ -51,6 +51,8 @@ int64_t spans_apart(const struct spans *spans, uint32_t line, int64_t from_ns, i
 
 const char *spans_why(const struct spans *spans) { return spans ? spans->why : NULL; }
 
+uint64_t spans_most(const struct spans *spans) { return spans ? spans->most : 0; }
+
 uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
 
 int64_t spans_known_ns(const struct spans *spans, uint32_t line)

@@ -30,6 +30,7 @@ struct spans {
     size_t turns;
     bool cpus; /* of some of them it is known on which processor */
     uint64_t lost;
+    uint64_t most; /* SWITCHES_MOST, once there was no more room; 0 before */
     char *why; /* there are no switches; NULL: nobody said */
 };
 

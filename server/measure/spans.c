@@ -60,7 +60,7 @@ void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsi
     const struct turn *last = t->count ? &t->items[t->count - 1] : NULL;
     bool full = spans->turns >= SWITCHES_MOST;
     if (full)
-        spans->lost++;
+        spans->lost++, spans->most = SWITCHES_MOST;
     if ((full && last && last->what == SWITCHED_LOST) || (last && at_ns < last->at_ns))
         return; /* (of each thread one more, so that it is seen where its switches end) */
     turns_add(t, (struct turn){.at_ns = at_ns,

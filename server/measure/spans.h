@@ -76,6 +76,9 @@ const struct stays *spans_tasks(const struct spans *spans); /* NULL: none were t
 bool spans_on(const struct spans *spans, uint32_t line); /* is it a task whose stays are known? */
 bool spans_cpus(const struct spans *spans); /* is it known of any switch on which processor? */
 uint64_t spans_lost_count(const struct spans *spans);
+uint64_t spans_most(
+    const struct spans
+        *spans); /* all that are kept, of all threads, where that is why some are lost; else 0 */
 const char *spans_why(const struct spans *spans); /* there are no switches; NULL: not said */
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
 int64_t spans_known_ns(const struct spans *spans, uint32_t line);

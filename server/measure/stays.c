@@ -23,6 +23,7 @@ struct stays {
     size_t carrier_count, carrier_room;
     size_t count;
     uint64_t lost;
+    bool full; /* some of them, as there was no more room */
 };
 
 struct stays *stays_new(void) { return memory_zeroed(1, sizeof(struct stays)); }
@@ -109,6 +110,7 @@ static void put(struct stays *stays, struct of_task *t, struct stay stay)
 {
     if (stays->count >= STAYS_MOST) {
         stays->lost++;
+        stays->full = true;
         return;
     }
     t->items = grow(t->items, &t->room, t->count + 1, sizeof *t->items);
@@ -194,6 +196,8 @@ uint32_t stays_carriers(const struct stays *stays)
 {
     return stays ? (uint32_t)stays->carrier_count : 0;
 }
+
+uint64_t stays_most(const struct stays *stays) { return stays && stays->full ? STAYS_MOST : 0; }
 
 uint64_t stays_lost(const struct stays *stays) { return stays ? stays->lost : 0; }
 

@@ -61,6 +61,8 @@ const struct carrier *stays_carrier_at(const struct stays *stays, uint32_t on); 
 size_t stays_overlap(const struct stay *stays, size_t count, size_t from);
 uint32_t stays_carriers(const struct stays *stays);
 uint64_t stays_lost(const struct stays *stays); /* switches that are not there */
+uint64_t stays_most(
+    const struct stays *stays); /* all that are kept, of all tasks, where that is why; else 0 */
 
 /* Calls visit for what of a time the task was on a carrier, and (on 0) on none, one after the other; *near: an index,
  * 0 at first. */

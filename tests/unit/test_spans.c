@@ -122,6 +122,21 @@ static void what_is_lost_runs(void **context)
     life_free(&l);
 }
 
+static void more_than_is_kept_is_counted(void **context)
+{
+    (void)context;
+    struct spans *spans = spans_new();
+    uint64_t kept = 0;
+    for (int64_t i = 0; !spans_most(spans); i++, kept++)
+        spans_switched(spans, T, i % 2 ? SWITCHED_OUT : SWITCHED_ON, 0, i);
+    assert_int_equal(kept, spans_most(spans) + 1); /* (the first that had no room said so) */
+    assert_int_equal(spans_lost_count(spans), 1);
+    spans_switched(spans, T, SWITCHED_ON, 0, INT64_MAX);
+    assert_int_equal(spans_lost_count(spans), 2);
+    spans_free(spans);
+    assert_int_equal(spans_most(NULL), 0);
+}
+
 /* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in all. */
 static void sample_it(struct spans *spans)
 {
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(what_was_before_the_clock_is_not_known),
         cmocka_unit_test(switches_cut_what_the_order_calls_running),
         cmocka_unit_test(what_is_lost_runs),
+        cmocka_unit_test(more_than_is_kept_is_counted),
         cmocka_unit_test(samples_have_their_sums),
         cmocka_unit_test(what_comes_late_was_before),
         cmocka_unit_test(parts_are_the_whole),

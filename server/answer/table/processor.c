@@ -136,6 +136,9 @@ static void note_lost(struct shown_table *t, const struct table_view *view)
                        "%llu switch records were lost: until a thread is told of again it is said "
                        "to run",
                        (unsigned long long)lost);
+    if (spans_most(view->lives.spans) && by_switches(view))
+        table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
+                       (unsigned long long)spans_most(view->lives.spans));
 }
 
 void processor_note(struct shown_table *t, const struct table_view *view,

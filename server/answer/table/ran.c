@@ -117,6 +117,7 @@ void ran_note(const struct ran_places *p, struct shown_table *t)
 {
     uint64_t lost =
         p->by == RAN_CPU ? spans_lost_count(p->spans) : stays_lost(spans_tasks(p->spans));
+    uint64_t kept = p->by == RAN_CPU ? spans_most(p->spans) : stays_most(spans_tasks(p->spans));
     if (p->by == RAN_CPU)
         table_add_note(t,
                        "a processor is one of the machine, as the kernel switched threads; which "
@@ -128,6 +129,9 @@ void ran_note(const struct ran_places *p, struct shown_table *t)
     if (lost)
         table_add_note(t, "%llu switches were lost: where a thread was then is not known",
                        (unsigned long long)lost);
+    if (kept)
+        table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
+                       (unsigned long long)kept);
 }
 
 char *ran_said(const struct spans *spans, uint32_t thread, uint32_t on)
