@@ -126,6 +126,26 @@ uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen)
     return chosen;
 }
 
+int poet_again(poet_type_t type, int otherwise)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    return t && part_plays(t) ? part_is(t, type) : otherwise;
+}
+
+void poet_turn(poet_line_t index, poet_type_t type)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    const struct line *line = t ? line_by_code(t, index) : NULL;
+    if (!line || !part_plays(t))
+        return;
+    int saved = errno;
+    if (part_is_over(t))
+        part_await_rest(t, part_line(t, line));
+    else
+        part_await(t, type);
+    errno = saved;
+}
+
 void poet_annotate(poet_event_t event, const char *format, ...)
 {
     struct thread *t = thread_recording();

@@ -91,6 +91,13 @@ void poet_stand(poet_line_t line);
  * `poet replay` repeats, what was chosen then. */
 uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen);
 
+/* What a call that takes something is told before it does, in a run that `poet replay` repeats.  poet_again: whether the
+ * next event of the calling thread was of that type (1 or 0); where nothing is repeated, or no more, `otherwise`.
+ * poet_turn: waits until the next of its next few events of that type may happen, on `line`: until all is there
+ * that was before it then; not for ever, and not at all where nothing is repeated. */
+int poet_again(poet_type_t type, int otherwise);
+void poet_turn(poet_line_t line, poet_type_t type);
+
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
  * message has.  At most 4096 sends for one receive; more are ignored. */

@@ -7,9 +7,11 @@ import sys
 
 class Run:
     def __init__(self, path):
-        self.of, self.events = {}, {}
+        self.of, self.events, self.names = {}, {}, {}
         out = subprocess.run(["poet", "dump", "--json", path], capture_output=True, text=True, check=True).stdout
         for fact in map(json.loads, out.splitlines()):
+            if "line" in fact:
+                self.names[fact["line"]] = fact["name"]
             if "event" not in fact or fact["event"].startswith("h"):
                 continue
             line, number = map(int, fact["event"].split(":"))
@@ -44,10 +46,17 @@ class Same:
         known = [tuple(map(int, r.split(":"))) for r in refs if not r.startswith("h")]
         return sorted((self.as_b.get(line, -line), number) for line, number in known)
 
+    def strangers(self, run):
+        """threads that nobody is known to have made, by their names; those of one name are not told apart"""
+        made = {e["line"] for e in run.events.values() if e["type"] == "create"} | {run.main}
+        return {run.names[t]: t for t in run.of if t not in made}
+
     def compare(self):
-        todo = [(self.a.main, self.b.main)]
-        self.line(*todo[0])
-        pairs, seen = [], {self.a.main}
+        a, b = self.strangers(self.a), self.strangers(self.b)
+        todo = [(self.a.main, self.b.main)] + [(t, b[name]) for name, t in sorted(a.items()) if name in b]
+        for x, y in todo:
+            self.line(x, y)
+        pairs, seen = [], {x for x, _ in todo}
         while todo:
             x, y = todo.pop()
             first, second = sorted_pairs(self.a.of.get(x, [])), sorted_pairs(self.b.of.get(y, []))

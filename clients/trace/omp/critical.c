@@ -12,8 +12,11 @@
 static poet_line_t come(const void *section, const char *name, const void *site)
 {
     poet_line_t line = line_of(LINE_CRITICAL, section, name, site);
-    if (line_comes(LINE_CRITICAL, section) && line)
+    bool blocks = line_comes(LINE_CRITICAL, section);
+    if (line && poet_again(event_type(EVENT_petition), blocks))
         note(EVENT_petition, line, 0, site);
+    if (line)
+        poet_turn(line, event_type(EVENT_entered));
     return line;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef void lock_call(void *lock);
 typedef int test_call(void *lock);
@@ -23,15 +24,47 @@ static void got(void *lock, bool nests, poet_line_t line, const void *site)
         line_enter(line, site);
 }
 
+/* The calls of one kind of lock. */
+struct calls {
+    lock_call *set, *unset;
+    test_call *test;
+};
+
+/* Of a lock that nests its holder's inner visits are no events, and nothing is asked for them: how many there are now, with
+ * this one, which is got; 0: it is none. */
+static int inner(void *lock, bool nests, const struct calls *real)
+{
+    int depth = nests && real->test && real->unset ? real->test(lock) : 0;
+    if (depth == 1)
+        real->unset(lock);
+    return depth > 1 ? depth : 0;
+}
+
+/* In a run that is repeated: asked for where it was then, and got in its turn. */
+static void set_again(void *lock, bool nests, poet_line_t line, bool petitioned,
+                      const struct calls *real, const void *site)
+{
+    if (inner(lock, nests, real))
+        return;
+    if (petitioned)
+        note(EVENT_petition, line, 0, site);
+    poet_turn(line, event_type(EVENT_entered));
+    if (real->set)
+        real->set(lock);
+}
+
 /* One that is free is tried first, so that only who waits has asked. */
-static void set(void *lock, bool nests, lock_call *call, test_call *test, const void *site)
+static void set(void *lock, bool nests, struct calls real, const void *site)
 {
     poet_line_t line = line_of(LINE_LOCK, lock, "", site);
-    if (!line || !test || !test(lock)) {
+    int petitioned = line ? poet_again(event_type(EVENT_petition), -1) : -1;
+    if (petitioned >= 0) {
+        set_again(lock, nests, line, petitioned, &real, site);
+    } else if (!line || !real.test || !real.test(lock)) {
         if (line)
             note(EVENT_petition, line, 0, site);
-        if (call)
-            call(lock);
+        if (real.set)
+            real.set(lock);
     }
     got(lock, nests, line, site);
 }
@@ -45,10 +78,28 @@ static void unset(void *lock, bool nests, lock_call *call, const void *site)
         call(lock);
 }
 
-static int test(void *lock, bool nests, test_call *call, const void *site)
+#define TRIES_MOST 1000 /* a millisecond each */
+
+/* In a run that is repeated: what it was then.  Who had it before gives it back right after he has said so. */
+static int test_again(void *lock, bool nests, poet_line_t line, bool refused,
+                      const struct calls *real)
 {
-    int result = call ? call(lock) : 0;
+    int result = inner(lock, nests, real);
+    if (result || refused || !real->test)
+        return result;
+    poet_turn(line, event_type(EVENT_entered));
+    for (int i = 0; i < TRIES_MOST && !(result = real->test(lock)); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return result;
+}
+
+static int test(void *lock, bool nests, struct calls real, const void *site)
+{
     poet_line_t line = line_of(LINE_LOCK, lock, "", site);
+    int refused = line ? poet_again(event_type(EVENT_refused), -1) : -1;
+    int result = refused >= 0 ? test_again(lock, nests, line, refused, &real)
+                 : real.test  ? real.test(lock)
+                              : 0;
     if (result)
         got(lock, nests, line, site);
     else if (line)
@@ -57,6 +108,12 @@ static int test(void *lock, bool nests, test_call *call, const void *site)
 }
 
 #define CALL(type, name) ((type *)(uintptr_t)real_call(REAL_##name, SITE))
+#define CALLS(kind, _)                                                                             \
+    (struct calls)                                                                                 \
+    {                                                                                              \
+        .set = CALL(lock_call, omp_set_##kind##_), .unset = CALL(lock_call, omp_unset_##kind##_),  \
+        .test = CALL(test_call, omp_test_##kind##_)                                                \
+    }
 
 /* All calls of one kind of lock, for one language; hint: what it gives as one. */
 #define LOCK(kind, nests, _, hint)                                                                 \
@@ -86,19 +143,12 @@ static int test(void *lock, bool nests, test_call *call, const void *site)
         if (call)                                                                                  \
             call(lock);                                                                            \
     }                                                                                              \
-    API void omp_set_##kind##_(void *lock)                                                         \
-    {                                                                                              \
-        set(lock, nests, CALL(lock_call, omp_set_##kind##_), CALL(test_call, omp_test_##kind##_),  \
-            SITE);                                                                                 \
-    }                                                                                              \
+    API void omp_set_##kind##_(void *lock) { set(lock, nests, CALLS(kind, _), SITE); }             \
     API void omp_unset_##kind##_(void *lock)                                                       \
     {                                                                                              \
         unset(lock, nests, CALL(lock_call, omp_unset_##kind##_), SITE);                            \
     }                                                                                              \
-    API int omp_test_##kind##_(void *lock)                                                         \
-    {                                                                                              \
-        return test(lock, nests, CALL(test_call, omp_test_##kind##_), SITE);                       \
-    }
+    API int omp_test_##kind##_(void *lock) { return test(lock, nests, CALLS(kind, _), SITE); }
 LOCK(lock, false, , int)
 LOCK(nest_lock, true, , int)
 LOCK(lock, false, _, void *)

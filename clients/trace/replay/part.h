@@ -43,6 +43,10 @@ void replay_begin(void); /* reads POET_REPLAY */
 bool part_plays(struct thread *thread);
 /* The type of its k-th event from here on, k < PART_AHEAD; TYPE_NONE: its part is over, or it has none. */
 enum trace_type part_type(struct thread *thread, unsigned k);
+/* Is there none of its events left? */
+bool part_is_over(struct thread *thread);
+/* Is its next event of that type? */
+bool part_is(struct thread *thread, uint16_t type);
 /* Is one of the next few of that type? */
 bool part_has(struct thread *thread, enum trace_type type);
 /* Whether its next event, of that type, had that text; else: where it has no such event. */
@@ -56,7 +60,7 @@ bool part_is_about(struct thread *thread, enum trace_type type, const struct lin
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
-bool part_await(struct thread *thread, enum trace_type type);
+bool part_await(struct thread *thread, uint16_t type);
 /* The line of the script that a line is, or that the next event of the thread is about; 0: not known. */
 uint32_t part_line(struct thread *thread, const struct line *line);
 /* The same for whatever is to be done on such a line by a thread whose part is over: until all that others did there is
@@ -65,7 +69,8 @@ void part_await_rest(struct thread *thread, uint32_t line);
 
 /* Until one of these bits is set, which another thread is about to do; ten seconds at most. */
 void part_await_bits(struct thread *thread, const _Atomic unsigned *bits, unsigned mask);
-/* Before the process ends, until others have done what they still did: nobody may wait for them to end. */
+/* Before the process ends, until others have done what they did before the thread's last event: nobody may wait for them
+ * to end. */
 void part_await_others(struct thread *thread);
 
 /* ---- what is done ---- */

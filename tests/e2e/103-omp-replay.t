@@ -1,0 +1,98 @@
+#!/bin/bash
+# OpenMP's critical sections and locks in a run that is repeated: who comes when, who finds one taken, what a test says.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4
+here=$root/tests/e2e
+cat >meet.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+static omp_lock_t plain;
+static omp_nest_lock_t nested;
+static char seen[4000];
+static int n;
+static void late(void)
+{
+    unsigned char x = 0;
+    if (getrandom(&x, 1, 0) == 1 && x % 2)
+        usleep(x);
+}
+static void note(char what) /* whoever calls it holds `all` */
+{
+    seen[n++] = what;
+    seen[n++] = (char)('0' + omp_get_thread_num());
+}
+int main(void)
+{
+    omp_init_lock(&plain);
+    omp_init_nest_lock(&nested);
+#pragma omp parallel
+    for (int i = 0; i < 10; i++) {
+        late();
+#pragma omp critical
+        note('u'), late();
+#pragma omp critical(named)
+        {
+            late();
+#pragma omp critical
+            note('n');
+        }
+        omp_set_lock(&plain);
+        late();
+#pragma omp critical
+        note('l');
+        omp_unset_lock(&plain);
+        omp_set_nest_lock(&nested);
+        omp_set_nest_lock(&nested);
+        late();
+        if (omp_test_nest_lock(&nested) == 3)
+            omp_unset_nest_lock(&nested);
+#pragma omp critical
+        note('N');
+        omp_unset_nest_lock(&nested);
+        omp_unset_nest_lock(&nested);
+        int got = omp_test_lock(&plain);
+        late();
+#pragma omp critical
+        note(got ? 't' : 'f');
+        if (got)
+            omp_unset_lock(&plain);
+        int deep = omp_test_nest_lock(&nested);
+        late();
+#pragma omp critical
+        note((char)('A' + deep));
+        if (deep)
+            omp_unset_nest_lock(&nested);
+    }
+    printf("%.*s\n", n, seen);
+    return 0;
+}
+C
+
+# repeats COMPILER...: the program of that compiler, recorded three times, each repeated twice
+repeats() {
+    equal=0
+    for i in 1 2 3; do
+        rm -f meet.poet
+        POET_OUTPUT=meet.poet timeout 60 ./meet >first
+        until_true finished meet.poet
+        for j in 1 2; do
+            rm -f again.poet
+            timeout 60 poet replay meet.poet -o again.poet >second 2>said &&
+                cmp -s first second && equal=$((equal + 1)) || cat said
+            until_true finished again.poet
+        done
+    done
+    is "$1: it does the same again, six times of six" "$equal" 6
+    is "$1: a trace of it is one as any other: sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+    is "$1: event for event" "$(python3 "$here/same.py" meet.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+    check "$1: some tests failed, some did not" grep -q 'f.*t\|t.*f' first
+}
+poetcc -trace -g -fopenmp meet.c -o meet && repeats gcc
+if command -v clang >/dev/null && echo 'int main(void) { return 0; }' >a.c && clang -fopenmp a.c -o a 2>/dev/null; then
+    CC=clang poetcc -trace -g -fopenmp meet.c -o meet && repeats clang
+else
+    skip "there is no clang with OpenMP"
+fi
+done_testing
