@@ -111,7 +111,7 @@ like "nor is there a past" "$(poet calls phases.poet --past-of 1:1 2>&1)" "what 
 
 # ---- long names ----
 long=$(printf 'word_%.0s' $(seq 140))last
-printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 3000000; i++); }\nint main(void) { %s(); return 0; }\n' "$long" "$long" >long.c
+printf '__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 60000000; i++); }\nint main(void) { %s(); return 0; }\n' "$long" "$long" >long.c
 poetcc -profile -g -no-pie -O1 long.c -o long
 POET_OUTPUT=long.poet ./long
 until_true finished long.poet
@@ -136,7 +136,7 @@ static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 volatile long sum;
 __attribute__((noinline)) void locked(void) { pthread_mutex_lock(&m); sum++; pthread_mutex_unlock(&m); }
 __attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) locked(); sum++; }
-__attribute__((noinline)) void idle(void) { for (long i = 0; i < 3000000; i++) sum++; locked(); sum++; }
+__attribute__((noinline)) void idle(void) { for (long i = 0; i < 60000000; i++) sum++; locked(); sum++; }
 __attribute__((noinline)) void *body(void *p) { work(3); sum++; return p; }
 int main(void)
 {
