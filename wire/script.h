@@ -18,13 +18,16 @@
 #define SCRIPT_MAGIC 0x74706972636f7070u
 #define SCRIPT_VERSION 2u
 #define SCRIPT_CHOICE "choose" /* the type of choices */
+#define SCRIPT_ANSWER "got %u, asked %u" /* the text of what tells what an ask got */
+#define SCRIPT_ANSWER_BYTES 48u
 #define SCRIPT_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
 
 struct script_event {
     uint32_t line, number;
     uint32_t about, ticket; /* ticket 0: about is no line of tickets */
-    uint32_t after_line, after_number; /* an order edge from another thread; 0: it has none.  Of a
-                                        * choice: among how many, and which */
+    uint32_t after_line,
+        after_number; /* the send that it receives, or an order edge from another thread; 0: it has none.  Of a
+                                * choice: among how many, and which; of what tells what an ask got: which ask, and what */
     uint16_t type; /* index of its name */
     uint16_t text; /* script_text of its text; 0: it has none */
     uint32_t after_ms; /* since its thread's event before it */
@@ -56,7 +59,7 @@ struct script_line {
         named; /* of a thread that nobody is known to have created: script_text of its name; else 0 */
     uint16_t spare;
     _Atomic uint32_t
-        claimed; /* by the process of that id, which is to be the program that begins with it */
+        claimed; /* by the program that comes from the message of that number: it begins with it */
 };
 static_assert(sizeof(struct script_line) == 64, "as it lies in the file");
 

@@ -15,6 +15,7 @@ struct act { /* one event */
     uint32_t after; /* 1 + index of the first of its order edges, 0 none */
     uint32_t after_count;
     uint32_t of, chosen; /* "CHOSEN of OF" of its text, if it says that; of 0: it does not */
+    bool answers; /* of is which ask, chosen what that got */
 };
 
 struct course { /* what one thread did */
@@ -98,6 +99,10 @@ static void find_choice(struct act *act, const struct shown_event *e)
     char more;
     if (e->text_count && sscanf(e->texts[0], "%u of %u%c", &chosen, &of, &more) == 2)
         act->chosen = chosen, act->of = of;
+    act->answers = e->text_count && !act->of &&
+                   sscanf(e->texts[0], SCRIPT_ANSWER "%c", &chosen, &of, &more) == 2;
+    if (act->answers)
+        act->chosen = chosen, act->of = of;
 }
 
 static void add_to_course(struct plan *p, uint32_t thread, uint32_t act)
@@ -145,6 +150,11 @@ void plan_event(struct plan *p, const struct shown_event *e)
         .time_ns = e->time_ns};
     if (!act->is.about && e->relation == RELATION_SEND && e->partner_count)
         act->is.about = begun_by(p, e);
+    if (e->relation == RELATION_RECEIVE && e->partner_count &&
+        !(e->partners[0].line & HIDDEN_LINE) && e->partners[0].number <= INT32_MAX) {
+        act->is.after_line = e->partners[0].line;
+        act->is.after_number = (uint32_t)e->partners[0].number;
+    }
     find_choice(act, e);
     if (e->after_count)
         add_edges(p, act, e);
@@ -359,7 +369,7 @@ static struct script_event written(const struct plan *p, const struct course *c,
     const struct act *act = &p->acts[c->acts[i]];
     struct script_event e = act->is;
     e.after_ms = since_ms(p, c, i);
-    if (e.type < p->type_count && strcmp(p->types[e.type], SCRIPT_CHOICE) == 0)
+    if (act->answers || (e.type < p->type_count && strcmp(p->types[e.type], SCRIPT_CHOICE) == 0))
         e.after_line = act->of, e.after_number = act->chosen;
     return e;
 }

@@ -146,6 +146,19 @@ void poet_turn(poet_line_t index, poet_type_t type)
     errno = saved;
 }
 
+uint32_t poet_ask(poet_type_t type, uint32_t *asked, uint32_t otherwise)
+{
+    struct thread *t = thread_recording();
+    *asked = t ? ++t->asks : 0;
+    return t && replays && type ? part_got(t, type, *asked, otherwise) : otherwise;
+}
+
+uint32_t poet_asked(poet_type_t type, uint32_t *got)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    return t ? part_asked(t, type, got) : 0;
+}
+
 void poet_annotate(poet_event_t event, const char *format, ...)
 {
     struct thread *t = thread_recording();
@@ -390,12 +403,16 @@ poet_event_t poet_record(const poet_record_t *record)
     if (!more)
         return none;
     busy_begin(t);
+    char text[SCRIPT_ANSWER_BYTES];
+    bool answers = record->asked && keys <= 1;
+    int size = answers ? snprintf(text, sizeof text, SCRIPT_ANSWER, record->got, record->asked) : 0;
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
     poet_event_t event = single_by(
         t, record->line,
         (struct record){.shape = record->type,
                         .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
+                                            (answers ? SLOT_TEXT : 0) |
                                             (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
                                             (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
                                             doubt_of(record->flags)),
@@ -405,8 +422,9 @@ poet_event_t poet_record(const poet_record_t *record)
                                     relation ? record->low[0] : 0},
                         .key = relation == RELATION_ORDER ? 0 : record->high,
                         .count = record->count,
-                        .payload = more,
-                        .payload_bytes = n * (uint32_t)sizeof *more});
+                        .answers = answers,
+                        .payload = answers ? (const void *)text : more,
+                        .payload_bytes = answers ? (uint32_t)size : n * (uint32_t)sizeof *more});
     busy_end(t);
     return event;
 }

@@ -98,6 +98,14 @@ uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen);
 int poet_again(poet_type_t type, int otherwise);
 void poet_turn(poet_line_t line, poet_type_t type);
 
+/* Calls that take whatever there is, as the next message of anybody, and in which order several of them are done.
+ * poet_ask: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
+ * type says that tells of it (poet_record_t), in a run that is repeated; else `otherwise`.
+ * Type 0: it is counted only, as what it will get is clear.
+ * poet_asked: which of them the thread's next event tells of, if it has that type, and what that got; else 0. */
+uint32_t poet_ask(poet_type_t type, uint32_t *asked, uint32_t otherwise);
+uint32_t poet_asked(poet_type_t type, uint32_t *got);
+
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
  * message has.  At most 4096 sends for one receive; more are ignored. */
@@ -141,6 +149,8 @@ typedef struct {
         count; /* MEET: members; SEND: its receives, 0 unknown; RECEIVE: 1 if no other has its keys */
     poet_line_t other; /* no message: the other side of a pair, */
     poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
+    uint32_t asked,
+        got; /* which poet_ask it tells of, and what that got, as a text; 0: none.  At most one key */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
 

@@ -21,6 +21,14 @@ class Run:
         self.main = next(e["thread"] for e in self.events.values() if e["type"] == "start")
 
 
+BIRTHS = "fork", "exec"
+
+
+def born(e):
+    """the thread that begins with what it sends"""
+    return int(e["partner"].split(":")[0])
+
+
 def sorted_pairs(events):
     """The two sides of a pair are one point, and come in any order."""
     result = []
@@ -49,6 +57,7 @@ class Same:
     def strangers(self, run):
         """threads that nobody is known to have made, by their names; those of one name are not told apart"""
         made = {e["line"] for e in run.events.values() if e["type"] == "create"} | {run.main}
+        made |= {born(e) for e in run.events.values() if e["type"] in BIRTHS and e["partner"]}
         return {run.names[t]: t for t in run.of if t not in made}
 
     def compare(self):
@@ -65,6 +74,12 @@ class Same:
                     return f"{e['event']} {e['type']} ({e['relation']}), but {f['event']} {f['type']} ({f['relation']})"
                 if not self.line(e["line"], f["line"]) or not self.line(e["about"], f["about"]):
                     return f"{e['event']} {e['type']} about {e['about']}, but {f['event']} about {f['about']}: another line"
+                if e["type"] in BIRTHS and e["partner"] and f["partner"]:
+                    child, other = born(e), born(f)
+                    if child not in seen:
+                        self.line(child, other)
+                        seen.add(child)
+                        todo.append((child, other))
                 if e["type"] == "create" and e["line"] not in seen:
                     seen.add(e["line"])
                     todo.append((e["line"], f["line"]))

@@ -128,13 +128,16 @@ ENTRY(int, pthread_clockjoin_np,
     return follow_join(site, id, result, &clock, deadline);
 }
 
+#define LOOKS_MOST                                                                                 \
+    50 /* a millisecond each: who only tries looks again, and may have to do what is waited for */
+
 /* In a run that is repeated: it is joined here if it was, once it has ended. */
 static int tryjoin_again(struct thread *t, const struct task *task, pthread_t id, void **result)
 {
     if (!task || !part_is_about(t, TYPE_JOIN, &task->line))
         return EBUSY;
     int e = EBUSY;
-    for (int i = 0; i < 10000 && part_plays(t) && (e = real.tryjoin(id, result)) == EBUSY; i++)
+    for (int i = 0; i < LOOKS_MOST && part_plays(t) && (e = real.tryjoin(id, result)) == EBUSY; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     return e;
 }

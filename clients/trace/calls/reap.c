@@ -7,6 +7,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/replay/part.h"
 #include "wire/event.h"
 #include "wire/slot.h"
 
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_program
@@ -73,6 +75,30 @@ static void end_wait(const struct waiting *w, pid_t child, bool last, bool block
     errno = saved;
 }
 
+#define LOOKS_MOST 10000 /* a millisecond each, */
+#define LOOKS_OF_ONE                                                                               \
+    50 /* where the caller will look again, and may have to do what is waited for meanwhile */
+
+/* In a run that is repeated: a child's end is found where it was, that of the same child, and no other.  What the system says
+ * where there is no child at all, it says. */
+static pid_t wait_again(struct thread *t, pid_t pid, int *status, int options, struct rusage *usage)
+{
+    siginfo_t any = {0};
+    pid_t child = 0;
+    int e = real.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
+    int most = options & WNOHANG ? LOOKS_OF_ONE : LOOKS_MOST;
+    for (int i = 0; e == 0 && i < most && part_type(t, 0) == TYPE_REAPED; i++) {
+        uint32_t from;
+        bool known = part_sender(t, TYPE_REAPED, &from);
+        if (!known || from)
+            child = real.wait4(known ? (pid_t)from : pid, status, options | WNOHANG, usage);
+        if (child)
+            return child;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return options & WNOHANG && e == 0 ? 0 : real.wait4(pid, status, options, usage);
+}
+
 static pid_t wait_for(uintptr_t site, pid_t pid, int *status, int options, struct rusage *usage)
 {
     real_find();
@@ -81,7 +107,10 @@ static pid_t wait_for(uintptr_t site, pid_t pid, int *status, int options, struc
     bool blocks = !(options & WNOHANG);
     struct waiting w = begin_wait(site, blocks);
     pthread_cleanup_push(leave_wait, &w);
-    child = usage ? real.wait4(pid, in, options, usage) : real.waitpid(pid, in, options);
+    child = w.thread && replays && part_plays(w.thread) && !(options & (WUNTRACED | WCONTINUED))
+                ? wait_again(w.thread, pid, in, options, usage)
+            : usage ? real.wait4(pid, in, options, usage)
+                    : real.waitpid(pid, in, options);
     pthread_cleanup_pop(1);
     bool ended = child > 0 && (WIFEXITED(*in) || WIFSIGNALED(*in));
     end_wait(&w, ended ? child : 0, true, blocks);

@@ -177,6 +177,8 @@ void life_begin_main(void)
     task->entry = getauxval(AT_ENTRY);
     announce(t, "main", (void *)pthread_self(), 0);
     struct origin from = child_begins();
+    if (replays && from.key)
+        replay_born(from.at.number);
     record_write(t,
                  &(struct record){.shape = TYPE_START,
                                   .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED

@@ -8,6 +8,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/part.h"
 #include "clients/trace/poet.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -94,11 +95,16 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     put_told_kind(&body, &(struct told_kind){line, text_within(kind, NAME_BYTES),
                                              text_within(name, NAME_BYTES)});
     tell_control(t, MESSAGE_KIND, &body);
+    if (replays && line == line_index(t->own))
+        part_named(t, script_text(name, strlen(name)));
 }
 
 void poet_set_name(const char *name)
 {
     struct thread *t = thread_recording();
-    if (t && name)
-        line_rename(t, t->own, name);
+    if (!t || !name)
+        return;
+    line_rename(t, t->own, name);
+    if (replays)
+        part_named(t, script_text(name, strlen(name)));
 }

@@ -29,6 +29,7 @@ struct record {
     uint32_t count;
     const void *payload;
     uint32_t payload_bytes;
+    bool answers; /* what the text says is to be the same in a run that is repeated */
 };
 
 /* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if

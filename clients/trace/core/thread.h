@@ -82,6 +82,7 @@ struct thread {
     struct measured *measured_kept; /* the memory for that */
     uint32_t measured_later; /* how often that is not tried again yet */
     struct part part; /* in a run that is repeated */
+    uint32_t asks; /* how often it has asked for whatever there is */
     uint16_t named; /* of a task of the program's own: script_text of its name */
     struct thread *next_free;
 };

@@ -1,6 +1,8 @@
 /* The events that MPI calls leave. */
 #include "clients/trace/mpi/events.h"
 
+#include <mpi.h>
+
 static const char *const names[EVENT_COUNT] = {
 #define T(name) #name,
     EVENTS(T)
@@ -43,6 +45,36 @@ poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, i
                                         .low = low,
                                         .keys = (size_t)count,
                                         .count = last});
+}
+
+poet_event_t note_got(enum event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
+                      int source, bool last, const void *site)
+{
+    return poet_record(&(poet_record_t){.type = types[type],
+                                        .about = key ? 0 : about,
+                                        .flags = key ? POET_RECEIVE : 0,
+                                        .site = site,
+                                        .high = key ? key[0] : 0,
+                                        .low = key ? &key[1] : NULL,
+                                        .keys = key ? 1 : 0,
+                                        .count = key && last,
+                                        .asked = asked,
+                                        .got = (uint32_t)source});
+}
+
+int ask(enum event type, int from, uint32_t *asked)
+{
+    return (int)poet_ask(from == MPI_ANY_SOURCE ? types[type] : 0, asked, (uint32_t)from);
+}
+
+int again(enum event type) { return poet_again(types[type], -1); }
+
+uint32_t asked_next(enum event type, int *got)
+{
+    uint32_t is = 0, asked = poet_asked(types[type], &is);
+    if (asked)
+        *got = (int)is;
+    return asked;
 }
 
 poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,

@@ -130,10 +130,13 @@ static struct comm *receives_from(MPI_Comm handle, int from)
     return following && from != MPI_PROC_NULL ? comm_of(handle) : NULL;
 }
 
-static struct request *post(struct comm *c, int from, int tag)
+/* In a run that is repeated one that takes anybody's message takes the one that it got: *from says whose. */
+static struct request *post(struct comm *c, int *from, int tag)
 {
-    struct request *r = request_new(c, from, tag);
+    struct request *r = request_new(c, *from, tag);
     r->kind = REQUEST_RECEIVE;
+    r->any = *from == MPI_ANY_SOURCE;
+    r->peer = *from = ask(EVENT_receive, *from, &r->asked);
     return r;
 }
 
@@ -144,9 +147,10 @@ API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Co
     MPI_Status own;
     if (!c)
         return PMPI_Recv(data, n, type, from, tag, handle, status);
-    struct request *r = post(c, from, tag);
+    poet_line_t about = peer_line(c, from);
+    struct request *r = post(c, &from, tag);
     status = status == MPI_STATUS_IGNORE ? &own : status;
-    note(EVENT_recv, peer_line(c, from), SITE);
+    note(EVENT_recv, about, SITE);
     int e;
     lock();
     posted(r);
@@ -170,8 +174,9 @@ API int MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_C
     struct comm *c = receives_from(handle, from);
     if (!c)
         return PMPI_Irecv(data, n, type, from, tag, handle, request);
-    struct request *r = post(c, from, tag);
-    note(EVENT_irecv, peer_line(c, from), SITE);
+    poet_line_t about = peer_line(c, from);
+    struct request *r = post(c, &from, tag);
+    note(EVENT_irecv, about, SITE);
     lock();
     int e = PMPI_Irecv(data, n, type, from, tag, handle, request);
     if (e == MPI_SUCCESS) {
@@ -190,7 +195,9 @@ API int MPI_Recv_init(void *data, int n, MPI_Datatype type, int from, int tag, M
     struct comm *c = receives_from(handle, from);
     int e = PMPI_Recv_init(data, n, type, from, tag, handle, request);
     if (c && e == MPI_SUCCESS) {
-        struct request *r = post(c, from, tag);
+        struct request *r = request_new(c, from, tag);
+        r->kind = REQUEST_RECEIVE;
+        r->any = from == MPI_ANY_SOURCE;
         r->persistent = true;
         lock();
         request_keep(r, *request);
@@ -215,6 +222,7 @@ static int start(MPI_Request *request, const void *site)
         return e;
     }
     note(EVENT_irecv, peer_line(r->comm, r->peer), site);
+    ask(EVENT_receive, 0, &r->asked); /* whose message it takes stands in the request */
     lock();
     int e = PMPI_Start(request);
     posted(r);
@@ -242,6 +250,7 @@ struct exchange {
     int out_n, in_n, to, out_tag, from, in_tag;
     MPI_Datatype out_type, in_type;
     MPI_Comm comm;
+    poet_line_t about; /* from whom, or to whom */
     bool replaces; /* what comes in takes the place of what went out */
 };
 
@@ -273,7 +282,7 @@ static int exchange_alone(const struct exchange *x, struct comm *c, struct reque
 {
     if (x->to != MPI_PROC_NULL)
         tell_send(c, EVENT_isend, x->to, x->out_tag, site);
-    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
+    note(EVENT_recv, x->about, site);
     lock();
     if (r)
         posted(r);
@@ -303,7 +312,7 @@ static int exchange_among_threads(struct exchange *x, struct comm *c, struct req
     if (e == MPI_SUCCESS)
         e = PMPI_Irecv(x->in, x->in_n, x->in_type, x->from, x->in_tag, x->comm, &requests[1]);
     unlock();
-    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
+    note(EVENT_recv, x->about, site);
     e = e == MPI_SUCCESS ? PMPI_Waitall(2, requests, statuses) : e;
     *status = statuses[1];
     give(copy);
@@ -317,7 +326,9 @@ static int exchange(struct exchange *x, MPI_Status *status, const void *site)
     MPI_Status own;
     if (!c)
         return exchange_plainly(x, status);
-    struct request *r = x->from != MPI_PROC_NULL ? post(c, x->from, x->in_tag) : NULL;
+    bool receives = x->from != MPI_PROC_NULL;
+    x->about = receives ? peer_line(c, x->from) : rank_line(peer_of(c, x->to));
+    struct request *r = receives ? post(c, &x->from, x->in_tag) : NULL;
     status = status == MPI_STATUS_IGNORE ? &own : status;
     if (r)
         r->awaited = true;
@@ -333,7 +344,7 @@ API int MPI_Sendrecv(const void *out, int out_n, MPI_Datatype out_type, int to, 
                      MPI_Status *status)
 {
     return exchange(&(struct exchange){out, in, out_n, in_n, to, out_tag, from, in_tag, out_type,
-                                       in_type, comm, false},
+                                       in_type, comm, 0, false},
                     status, SITE);
 }
 
@@ -341,7 +352,7 @@ API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int o
                              int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     return exchange(
-        &(struct exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, true},
+        &(struct exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, 0, true},
         status, SITE);
 }
 
@@ -349,16 +360,15 @@ API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int o
 
 /* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this its
  * number; NULL: it stays. */
-static bool tell_probed(struct comm *c, const MPI_Status *status, uint64_t *sequence,
-                        uint64_t key[2], const void *site)
+static bool tell_probed(struct comm *c, const MPI_Status *status, uint32_t asked,
+                        uint64_t *sequence, uint64_t key[2], const void *site)
 {
     lock();
     bool known = next_message(c, status->MPI_SOURCE, status->MPI_TAG, sequence, key);
     unlock();
-    if (known && rank_traced(peer_of(c, status->MPI_SOURCE)))
-        note_receive(EVENT_probed, key[0], &key[1], 1, false, site);
-    else
-        note(EVENT_probed, peer_line(c, status->MPI_SOURCE), site);
+    bool traced = known && rank_traced(peer_of(c, status->MPI_SOURCE));
+    note_got(EVENT_probed, peer_line(c, status->MPI_SOURCE), traced ? key : NULL, asked,
+             status->MPI_SOURCE, false, site);
     return known;
 }
 
@@ -371,8 +381,11 @@ API int MPI_Probe(int from, int tag, MPI_Comm handle, MPI_Status *status)
         return PMPI_Probe(from, tag, handle, status);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     note(EVENT_probe, peer_line(c, from), SITE);
+    uint32_t asked;
+    bool any = from == MPI_ANY_SOURCE;
+    from = ask(EVENT_probed, from, &asked);
     int e = WAITING(EVENT_probe, PMPI_Probe(from, tag, handle, status));
-    tell_probed(c, status, NULL, key, SITE);
+    tell_probed(c, status, any ? asked : 0, NULL, key, SITE);
     return e;
 }
 
@@ -384,9 +397,19 @@ API int MPI_Iprobe(int from, int tag, MPI_Comm handle, int *flag, MPI_Status *st
     if (!c)
         return PMPI_Iprobe(from, tag, handle, flag, status);
     status = status == MPI_STATUS_IGNORE ? &own : status;
+    uint32_t asked;
+    bool any = from == MPI_ANY_SOURCE;
+    int found = again(EVENT_probed); /* or there was nothing */
+    if (found == 1)
+        asked_next(EVENT_probed, &from);
     int e = PMPI_Iprobe(from, tag, handle, flag, status);
-    if (e == MPI_SUCCESS && *flag)
-        tell_probed(c, status, NULL, key, SITE);
+    for (int i = 0; i < LOOKS_MOST && found == 1 && e == MPI_SUCCESS && !*flag; i++)
+        e = PMPI_Iprobe(from, tag, handle, flag, status);
+    *flag = e == MPI_SUCCESS && *flag && found != 0;
+    if (*flag) { /* (how often it was not there nobody counts) */
+        ask(EVENT_probed, 0, &asked);
+        tell_probed(c, status, any ? asked : 0, NULL, key, SITE);
+    }
     return e;
 }
 
@@ -409,7 +432,7 @@ static void keep_matched(struct comm *c, MPI_Message handle, const MPI_Status *s
     struct matched *m = take(1, sizeof *m);
     *m = (struct matched){
         .handle = handle, .comm = c, .source = status->MPI_SOURCE, .tag = status->MPI_TAG};
-    m->known = tell_probed(c, status, &m->sequence, m->key, site);
+    m->known = tell_probed(c, status, 0, &m->sequence, m->key, site);
     lock();
     m->next = matched;
     matched = m;
@@ -460,7 +483,7 @@ API int MPI_Improbe(int from, int tag, MPI_Comm handle, int *flag, MPI_Message *
 /* A receive of what was matched: its message is known beforehand. */
 static struct request *post_matched(struct matched *m)
 {
-    struct request *r = post(m->comm, m->source, m->tag);
+    struct request *r = post(m->comm, &m->source, m->tag);
     lock();
     posted(r);
     r->assigned = m->known;

@@ -24,6 +24,8 @@ struct request {
     struct comm *comm;
     int peer, tag; /* as posted; of what is over: as received */
     uint64_t sequence;
+    uint32_t asked; /* which poet_ask it is; 0: none */
+    bool any; /* whose message it gets, or whether it comes before others, is luck: it is told */
     struct plan *plan;
     struct request *before, *after; /* among the posted receives */
     struct request *next; /* in the table, or free */

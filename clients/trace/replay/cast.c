@@ -94,14 +94,17 @@ static uint32_t find_stranger(const struct thread *t, uint16_t named)
     return 0;
 }
 
-/* Of the thread that forks: the thread that the child is.  Of a program that was executed: found by who claimed it. */
+/* Of the thread that forks: the thread that the child is.  Of a program that was executed, in a child or in this process:
+ * found by the message that it comes from. */
 static __thread uint32_t born __attribute__((tls_model("initial-exec")));
+static uint32_t came_from; /* 0: nobody knows */
+
+void replay_born(uint64_t message) { came_from = (uint32_t)message; }
 
 static uint32_t find_claimed(void)
 {
-    uint32_t me = (uint32_t)getpid();
-    for (uint32_t i = 1; i <= script->line_count; i++)
-        if (atomic_load_explicit(&script_line(i)->claimed, memory_order_relaxed) == me)
+    for (uint32_t i = 1; came_from && i <= script->line_count; i++)
+        if (atomic_load_explicit(&script_line(i)->claimed, memory_order_relaxed) == came_from)
             return i;
     return 0;
 }
@@ -109,12 +112,13 @@ static uint32_t find_claimed(void)
 static bool begins_with(struct line *own, uint32_t as) { return as && cast_takes(own, as); }
 
 /* Is about to make a process, or another program of this one. */
-void cast_birth(const struct script_event *e)
+void cast_birth(const struct script_event *e, uint64_t message)
 {
-    if (cast_is(e, TYPE_FORK))
+    bool makes = cast_is(e, TYPE_FORK);
+    if (makes)
         born = e->about;
-    else if (cast_is(e, TYPE_EXEC) && e->about)
-        atomic_store(&script_line(e->about)->claimed, (uint32_t)getpid());
+    if (e->about && (makes || cast_is(e, TYPE_EXEC)))
+        atomic_store(&script_line(e->about)->claimed, (uint32_t)message);
 }
 
 static void find_part(struct thread *t, struct part *p)
@@ -140,6 +144,22 @@ static void find_part(struct thread *t, struct part *p)
     p->count = line->count;
     p->next = p->met = 0;
     stop_meet(line);
+}
+
+void part_named(struct thread *t, uint16_t named)
+{
+    struct part *p = &t->part;
+    uint32_t as = p->sought && !p->line && script_plays() ? find_stranger(t, named) : 0;
+    if (!as || script_line(as)->count < p->before)
+        return;
+    p->line = script_line(as);
+    p->events = script_events(p->line);
+    p->count = p->line->count;
+    p->next = p->before;
+    atomic_fetch_sub(&script->more, p->records); /* which it has, then */
+    stop_meet(p->line);
+    atomic_store(&p->line->at, p->next);
+    turn_come(as, (uint32_t)atomic_load(&t->own->number), false);
 }
 
 struct part *cast_part(struct thread *t)

@@ -20,8 +20,9 @@ bool cast_takes(struct line *line, uint32_t as);
 /* The code of a line of the script in this process, and the other way; 0: it has none here, as far as is known. */
 uint32_t cast_code(uint32_t as);
 uint32_t cast_line(uint32_t code);
-/* The thread is about to do that: to make a process, or another program of this one. */
-void cast_birth(const struct script_event *event);
+/* The thread is about to do that: to make a process, or another program of this one, which will say that it comes from
+ * the message of that number (0: it will not). */
+void cast_birth(const struct script_event *event, uint64_t message);
 /* The script is left: a thread did something else, at that line. */
 void cast_differ(const struct part *part, uint16_t type, uint32_t line);
 

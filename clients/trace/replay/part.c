@@ -10,6 +10,7 @@
 #include "clients/trace/replay/turn.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -66,12 +67,51 @@ bool part_is_about(struct thread *t, enum trace_type type, const struct line *li
     return cast_code(e->about) == atomic_load_explicit(&line->index, memory_order_relaxed);
 }
 
+#define LOOKS_MOST 65536u /* events: an ask may be answered late */
+
+/* (others have there what they are after) */
+static bool answers(const struct script_event *e)
+{
+    char text[SCRIPT_ANSWER_BYTES];
+    int size = snprintf(text, sizeof text, SCRIPT_ANSWER, e->after_number, e->after_line);
+    return e->text == script_text(text, (size_t)size);
+}
+
+uint32_t part_got(struct thread *t, uint16_t type, uint32_t asked, uint32_t otherwise)
+{
+    const struct part *p = cast_part(t);
+    for (uint64_t i = p ? p->next : 0; p && i < p->count && i - p->next < LOOKS_MOST; i++)
+        if (p->events[i].after_line == asked && cast_is(&p->events[i], type) &&
+            answers(&p->events[i]))
+            return p->events[i].after_number;
+    return otherwise;
+}
+
+uint32_t part_asked(struct thread *t, uint16_t type, uint32_t *got)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
+    if (!e || !cast_is(e, type) || !answers(e))
+        return 0;
+    *got = e->after_number;
+    return e->after_line;
+}
+
 struct ref part_cause(struct thread *t, enum trace_type type)
 {
     const struct part *p = cast_part(t);
     const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
     uint32_t line = e && cast_is(e, type) ? cast_code(e->after_line) : 0;
     return line ? (struct ref){line, e->after_number} : (struct ref){0, 0};
+}
+
+bool part_sender(struct thread *t, enum trace_type type, uint32_t *process)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
+    uint32_t line = e && cast_is(e, type) ? e->after_line : 0;
+    *process = line && line <= script->line_count ? stop_process(line) : 0;
+    return line != 0;
 }
 
 /* Of what it does until then on the same line the first. */
@@ -150,7 +190,7 @@ void part_await_others(struct thread *t)
     struct rest later = p ? rest_after((uint32_t)(p->line - script_line(0))) : (struct rest){0};
     for (uint32_t i = 1; p && i <= script->line_count; i++) {
         const struct script_line *other = script_line(i);
-        if (other == p->line || !other->count || !atomic_load(&other->bound))
+        if (other == p->line || !other->count || !cast_code(i)) /* or of another process */
             continue;
         uint64_t count = other->count - count_of(&later, i);
         const struct script_event *last = count ? script_events(other) + count - 1 : NULL;

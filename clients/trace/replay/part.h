@@ -29,6 +29,8 @@ struct part {
     uint64_t next, count; /* of them the first that is not met */
     uint32_t met; /* of those from `next` on, as bits */
     bool sought;
+    uint32_t before,
+        records; /* it had done so many events, by so many records, when its part was found */
     const struct script_event *now[PART_AHEAD]; /* those of the record that is being made */
     unsigned now_count;
 };
@@ -36,6 +38,11 @@ struct part {
 extern bool replays; /* there is a script; set at the start and never changed */
 
 void replay_begin(void); /* reads POET_REPLAY */
+void replay_born(uint64_t message); /* a program begins, by that message of who made it */
+
+/* A thread is called that now: where it has no part yet, as nobody was seen to make it, that one which was called so in the
+ * end is its. */
+void part_named(struct thread *thread, uint16_t named);
 
 /* ---- what comes next, before a call ---- */
 
@@ -57,6 +64,10 @@ uint32_t part_choice(struct thread *thread, uint32_t of, uint32_t otherwise);
 /* Whether its next event, of that type, is about that line of a thread, whose beginning it was after: that is waited
  * for. */
 bool part_is_about(struct thread *thread, enum trace_type type, const struct line *line);
+/* What the thread's ask of that number got, as one of its next events, of that type, says; else: none does. */
+uint32_t part_got(struct thread *thread, uint16_t type, uint32_t asked, uint32_t otherwise);
+/* Of which ask its next event tells, if it has that type, and what that got; 0: of none. */
+uint32_t part_asked(struct thread *thread, uint16_t type, uint32_t *got);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
@@ -69,6 +80,9 @@ void part_await_rest(struct thread *thread, uint32_t line);
 
 /* Until one of these bits is set, which another thread is about to do; ten seconds at most. */
 void part_await_bits(struct thread *thread, const _Atomic unsigned *bits, unsigned mask);
+/* Whether it is known who sent what its next event, of that type, received; in which process, by the system's number, 0:
+ * that has not begun yet. */
+bool part_sender(struct thread *thread, enum trace_type type, uint32_t *process);
 /* Before the process ends, until others have done what they did before the thread's last event: nobody may wait for them
  * to end. */
 void part_await_others(struct thread *thread);

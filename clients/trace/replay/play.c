@@ -70,7 +70,6 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     if (e->ticket && !turn_wait(p->line, e->about, e->ticket - 1))
         return false;
     p->now[p->now_count++] = e;
-    cast_birth(e);
     return true;
 }
 
@@ -97,21 +96,31 @@ void part_meet(struct thread *t, const struct record *r)
     t->part.now_count = 0;
     if (script_plays() && (!p || p->next == p->count))
         atomic_fetch_add_explicit(&script->more, 1, memory_order_relaxed);
-    if (!p)
-        return;
-    if (p->next == p->count) {
-        play_rest(t, r);
-        return;
-    }
     struct step steps[CODES_STEPS];
     unsigned count = codes_steps(r->shape, steps), left = 0;
     for (unsigned i = 0; i < count; i++)
         left += !!steps[i].type_a + !!steps[i].type_b;
+    if (!p) {
+        t->part.before += left;
+        t->part.records++;
+        return;
+    }
+    if (p->next == p->count) {
+        play_rest(t, r);
+        return;
+    }
     for (unsigned i = 0; i < count; i++)
         if ((steps[i].type_a &&
              !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]), left--)) ||
             (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
             return;
+    if (r->answers && p->now_count &&
+        p->now[0]->text != script_text(r->payload, r->payload_bytes)) {
+        cast_differ(p, r->shape, p->now[0]->line);
+        return;
+    }
+    for (unsigned i = 0; i < p->now_count; i++)
+        cast_birth(p->now[i], r->key ? r->partner.number : 0);
 }
 
 /* On the same line, in the record that was made. */

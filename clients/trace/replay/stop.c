@@ -29,6 +29,8 @@ void stop_begin(void)
     atomic_compare_exchange_strong(&script->debugged, &any, (uint32_t)getpid());
 }
 
+uint32_t stop_process(uint32_t line) { return atomic_load(&stop_of(line)->process); }
+
 void stop_meet(struct script_line *me)
 {
     struct script_stop *stop = stop_of(number_of(me));
