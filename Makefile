@@ -349,6 +349,12 @@ SIZE = 1
 bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
+# Are repeated runs equal to what was recorded?  20 programs, each recorded TIMES times, each trace repeated as often.
+TIMES = 10
+.PHONY: replayed
+replayed: all
+	@B="$(B)" tests/replayed.sh $(TIMES)
+
 # ---- installing ----
 MANUALS = $(wildcard docs/man/*.1)
 # What a desktop wants to know of the viewer; $(1): the command that puts a file into a folder under share/.

@@ -6,7 +6,7 @@ set -eu -o pipefail
 B=$(cd "$B" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 DEFAULT="pair burst sustained order next pdf" # less than ten minutes in all
-ALL="$DEFAULT agent agents calls context contexts heap meters switches sampling waits strips growing path why start programs open kinds viewer frames follow log huge"
+ALL="$DEFAULT agent agents calls context contexts heap meters switches sampling replay waits strips growing path why start programs open kinds viewer frames follow log huge"
 PARTS=${PARTS:-$DEFAULT}
 [ "$PARTS" = all ] && PARTS=$ALL
 SIZE=${SIZE:-1}
@@ -61,6 +61,7 @@ on_disk() { du -B1 --apparent-size "$@" | cut -f1; }
 . "$here/agent.sh"
 . "$here/heap.sh"
 . "$here/sampling.sh"
+. "$here/replay.sh"
 
 echo "$(nproc) cores, $(sed -n 's/model name.*: //p' /proc/cpuinfo | head -n 1), load $(cut -d' ' -f1 /proc/loadavg)"
 row FIGURE HERE "BESIDE IT"
