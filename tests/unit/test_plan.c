@@ -103,6 +103,35 @@ static void choices_keep_what_was_chosen(void **context)
     plan_free(plan);
 }
 
+/* What tells what an ask got says which ask that was; a receive from whom it came; both no more than that. */
+static void answers_say_what_was_got(void **context)
+{
+    (void)context;
+    char *texts[] = {(char *)(uintptr_t) "got 2, asked 7",
+                     (char *)(uintptr_t) "got 2, asked 7 times"};
+    struct ref from = {1, 1};
+    struct plan *plan = plan_new();
+    plan_event(plan, &(struct shown_event){.at = {1, 1}, .type = CALL, .thread = 1});
+    for (unsigned i = 0; i < 2; i++)
+        plan_event(plan, &(struct shown_event){.at = {2, i + 1},
+                                               .type = CALL,
+                                               .thread = 2,
+                                               .relation = RELATION_RECEIVE,
+                                               .partners = &from,
+                                               .partner_count = 1,
+                                               .texts = &texts[i],
+                                               .text_count = 1});
+    struct script_head *s = script_of(plan);
+    const struct script_event *events = events_of(s, 2);
+    assert_int_equal(events[0].after_line, 7);
+    assert_int_equal(events[0].after_number, 2);
+    assert_int_equal(events[0].text, script_text(texts[0], strlen(texts[0])));
+    assert_int_equal(events[1].after_line, 1);
+    assert_int_equal(events[1].after_number, 1);
+    free(s);
+    plan_free(plan);
+}
+
 /* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after 1's. */
 static void tickets_agree_with_the_order(void **context)
 {
@@ -194,6 +223,7 @@ static void what_cannot_be_repeated_is_refused(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(choices_keep_what_was_chosen),
+                                       cmocka_unit_test(answers_say_what_was_got),
                                        cmocka_unit_test(each_thread_has_its_own),
                                        cmocka_unit_test(tickets_agree_with_the_order),
                                        cmocka_unit_test(tickets_are_those_of_the_times),
