@@ -16,6 +16,7 @@ breaks = []  # (what it was told, positions)
 stop_at = None  # the breakpoint that libpoet comes to
 reached = False  # it did, the last time
 ours = False  # a command of ours lets the program run
+ended = False  # the program did
 current = None  # the thread that was stopped for
 viewer = None
 
@@ -76,6 +77,8 @@ def lives():
 def go():
     """Until all are there, or something else stops it: what gdb says of that."""
     global ours, reached
+    if ended:
+        raise Wrong("the program has ended, and its order is used up: start poet debug again")
     ours, reached = True, False
     try:
         said = gdb.execute("continue" if lives() else "run", to_string=True)
@@ -155,6 +158,13 @@ def on_stop(event):
         return
     held = [line for line in range(1, run.line_count + 1) if run.count[line] and run.stop_at(line, 8, "<I") == 2]
     gdb.post_event(lambda: tell(held[0] if held else None, ""))
+
+
+def on_exit(event):
+    global ended
+    if event.inferior.num == 1:
+        ended = True
+    run.free()
 
 
 def leave_library():
@@ -375,7 +385,7 @@ def begin():
         gdb.events.new_objfile.connect(on_file)
     gdb.events.cont.connect(on_going_on)
     gdb.events.stop.connect(on_stop)
-    gdb.events.exited.connect(lambda event: run.free())
+    gdb.events.exited.connect(on_exit)
 
 
 for one in COMMANDS:

@@ -89,6 +89,7 @@ static void take_news(void *user, enum news news)
     thick_take(view, news);
     tint_take(view, news);
     lit_take(view, news);
+    stops_take(view, news);
     afar_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
@@ -215,6 +216,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     thick_clear(view);
     tint_clear(view);
     lit_clear(view);
+    stops_free(view);
     afar_clear(view);
     scroll_stop(view);
     bar_stop(view);

@@ -40,9 +40,10 @@ import json, sys
 events = [json.loads(l) for l in sys.stdin]
 of = [e for e in events if e.get("type") == "petition" and e["thread"] == 3]
 print(of[len(of) // 2]["event"])')
-debug 1:2 "poet to $cut" "info locals" "poet continue"
+debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
 like "to a cut" "$(cat said)" "is about to do petition .*\($cut, stops\.c:46\)"
 like "and to the end, where all is done" "$(cat said)" 'the program has ended: ([0-9]+) of \1 events are done'
+like "where nothing more is to be had" "$(cat said)" 'has ended, and its order is used up: start poet debug again'
 is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 debug 1:2 "poet until 99:1" "poet until x" "poet break nowhere.c:1"
 is "what is not there is said" "$(grep -cE 'no event 99:1|written LINE:NUMBER|nothing in this run was called there' said)" 3
