@@ -56,7 +56,7 @@ export TERMINAL=$work/terminal
 view "select $at" "goto $at" "action debug" said "await closed"
 gdb_does "info locals"
 ended
-is "the terminal is told to run the debugger at the selected event" "$(tail -n 3 words | tr '\n' ' ')" "debug $trace $at "
+is "the terminal is told to run the debugger at the selected event" "$(tail -n 5 words | tr '\n' ' ')" "debug -x poet follow $trace $at "
 like "which goes there" "$(plain)" "is about to do petition of M:m \\($at, stops.c:26\\)"
 like "and is gdb" "$(plain)" 'turn = [0-9]+'
 like "it is said" "$(cat log)" "said: The debugger goes to $at"

@@ -64,7 +64,8 @@ static void start(struct view *view, char **terminal, char *trace, char *event)
     /* (GNOME's takes one word after -e) */
     bool gnome = g_str_has_suffix(terminal[0], "/gnome-terminal");
     const char *const behind[] = {
-        gnome ? "--" : "-e", "sh", "-c", KEPT_OPEN, "poet", poet, "debug", trace, event};
+        gnome ? "--" : "-e", "sh",  "-c", KEPT_OPEN, "poet", poet, "debug", "-x",
+        "poet follow",       trace, event};
     GStrvBuilder *words = g_strv_builder_new();
     g_strv_builder_addv(words, (const char **)terminal);
     for (size_t i = 0; i < G_N_ELEMENTS(behind); i++)

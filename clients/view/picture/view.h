@@ -65,6 +65,7 @@ struct view {
     struct patience *patience;
     struct runs *runs;
     struct header *header;
+    struct heard *heard;
     struct welcome *welcome;
     struct printing *printing;
     struct fetch *fetch;
