@@ -78,6 +78,8 @@ void standing_mark(struct painter *p, const struct scene_mark *m, const struct p
         symbol_ring(p, m, HALF + 3, PAINTER_VIOLET);
     if (ref_equal(m->event->at, s->selected) || ref_equal(m->event->at, s->second))
         symbol_ring(p, m, HALF + 4, PAINTER_AMBER);
+    if (is_among(s->stops, s->stop_count, m->event->at))
+        symbol_stop(p, m);
 }
 
 static const struct scene_mark *mark_at(const struct scene *scene, struct ref at)

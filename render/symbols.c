@@ -62,3 +62,15 @@ void symbol_ring(const struct painter *p, const struct scene_mark *m, double rad
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
 }
+
+/* At its upper left, where neither arrows nor bars are. */
+void symbol_stop(const struct painter *p, const struct scene_mark *m)
+{
+    cairo_new_sub_path(p->cr);
+    cairo_arc(p->cr, m->x_pt - HALF - 0.5, m->y_pt - HALF - 4.5, 3.2, 0, 2 * PI);
+    painter_colour(p, PAINTER_RED);
+    cairo_fill_preserve(p->cr);
+    cairo_set_source_rgb(p->cr, 1, 1, 1);
+    cairo_set_line_width(p->cr, 0.8);
+    cairo_stroke(p->cr);
+}

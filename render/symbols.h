@@ -11,5 +11,6 @@ void symbol_paint(const struct painter *painter, enum target_shape shape, bool f
 void symbol_strike(const struct painter *p, struct target_colour colour, double x, double y);
 void symbol_ring(const struct painter *painter, const struct scene_mark *mark, double radius,
                  struct target_colour colour);
+void symbol_stop(const struct painter *painter, const struct scene_mark *mark); /* a breakpoint */
 
 #endif

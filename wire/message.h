@@ -63,6 +63,7 @@
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \
+    M(37, SHOW)   /* from a debugger to a viewer itself: go there; and whether it did */ \
     M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
     M(41, STREAM) /* a journal that it has */                                    \
     M(42, FORWARD) /* a batch of its chunks */                                   \

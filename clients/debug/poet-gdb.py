@@ -8,6 +8,7 @@ import gdb
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
+import poet_viewers  # noqa: E402
 from poet_run import Run, Wrong  # noqa: E402
 
 LIBRARY = "libpoet"
@@ -16,8 +17,10 @@ breaks = []  # (what it was told, positions)
 stop_at = None  # the breakpoint that libpoet comes to
 reached = False  # it did, the last time
 ours = False  # a command of ours lets the program run
+ended = False  # the program did
 current = None  # the thread that was stopped for
 viewer = None
+follows = False  # viewers that show the trace go to each stop
 
 
 def say(text):
@@ -76,6 +79,8 @@ def lives():
 def go():
     """Until all are there, or something else stops it: what gdb says of that."""
     global ours, reached
+    if ended:
+        raise Wrong("the program has ended, and its order is used up: start poet debug again")
     ours, reached = True, False
     try:
         said = gdb.execute("continue" if lives() else "run", to_string=True)
@@ -84,10 +89,37 @@ def go():
     return "" if reached or not lives() else said or ""
 
 
+def next_event(line):
+    """Of a thread, as (line, number); None: it does nothing more."""
+    k = run.held(line) if run.held(line) is not None else run.done(line)
+    return run.event(line, k) if k < run.count[line] else None
+
+
+def show_viewers(at=None, following=()):
+    """How many viewers show the trace; they go there."""
+    return poet_viewers.show(os.path.dirname(run.told["script"]), run.told["file"], at, following)
+
+
+def show_stop():
+    """Each thread's next event, and that of the thread that was stopped for; a run that has left the order is nowhere in it."""
+    if not lives() or run.left():
+        return show_viewers()
+    lines = [line for line in range(1, run.line_count + 1) if run.count[line]]
+    following = [event for event in map(next_event, lines) if event]
+    at = next_event(current) if current else run.first_of(run.next_position())
+    return show_viewers(at, following)
+
+
 def tell(line, said):
+    tell_stop(line, said)
+    if follows:
+        show_stop()
+
+
+def tell_stop(line, said):
     """Where it stands now; line: the thread that was to come there."""
     global current
-    left = run.left()
+    current, left = line, run.left()
     if not lives():
         say("the program has ended: %d of %d events are done" % (run.all_done(), run.event_count))
         return
@@ -97,7 +129,6 @@ def tell(line, said):
         gdb.write(said)
         return
     if line and not left:
-        current = line
         held, found = run.held(line), select(line)
         if held is not None:
             say("%s is about to do %s; %d of %d events are done" %
@@ -155,6 +186,15 @@ def on_stop(event):
         return
     held = [line for line in range(1, run.line_count + 1) if run.count[line] and run.stop_at(line, 8, "<I") == 2]
     gdb.post_event(lambda: tell(held[0] if held else None, ""))
+
+
+def on_exit(event):
+    global ended
+    if event.inferior.num == 1:
+        ended = True
+    run.free()
+    if follows:
+        show_viewers()
 
 
 def leave_library():
@@ -314,13 +354,23 @@ def poet(*words):
 
 
 def do_view(words):
-    global viewer
+    global viewer, follows
     gdb.write(poet("show", source(), *shlex.split(words)))
-    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) or (viewer and viewer.poll() is None):
+    follows = True
+    if show_stop() or not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) or (viewer and viewer.poll() is None):
         return
     environment = {k: v for k, v in os.environ.items() if not k.startswith("POET_")}
     viewer = subprocess.Popen([run.told["poet"], "view", source()], env=environment, start_new_session=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def do_follow(words):
+    global follows
+    if words not in ("", "off"):
+        raise Wrong("poet follow, or poet follow off")
+    follows = not words
+    if follows and not show_stop():
+        say("no viewer shows %s now" % run.told["file"])
 
 
 def do_blocked(words):
@@ -340,6 +390,7 @@ COMMANDS = [
     ("breaks", do_breaks, "Those that are set."),
     ("delete", do_delete, "poet delete N: that one goes."),
     ("view", do_view, "poet view [OPTION...]: the picture at this moment, as poet show draws it, and in a viewer that follows."),
+    ("follow", do_follow, "poet follow [off]: open viewers that show the trace go to each stop, as after poet view; or no more."),
     ("blocked", do_blocked, "Who waits for what in the new run, as poet blocked says it."),
 ]
 
@@ -375,7 +426,7 @@ def begin():
         gdb.events.new_objfile.connect(on_file)
     gdb.events.cont.connect(on_going_on)
     gdb.events.stop.connect(on_stop)
-    gdb.events.exited.connect(lambda event: run.free())
+    gdb.events.exited.connect(on_exit)
 
 
 for one in COMMANDS:

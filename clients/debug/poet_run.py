@@ -41,8 +41,16 @@ class Run:
 
     # ---- events ----
     def ref(self, thread, k):
+        return "%d:%d" % self.event(thread, k)
+
+    def event(self, thread, k):
+        """(line, number)"""
         i = self.first[thread] + k
-        return "%d:%d" % (self.events[8 * i], self.events[8 * i + 1])
+        return self.events[8 * i], self.events[8 * i + 1]
+
+    def first_of(self, position):
+        """The event at a position, as (line, number); None: there is no more."""
+        return self.event(*self.at(position)) if position < self.event_count else None
 
     def about(self, thread, k):
         i = self.first[thread] + k

@@ -49,7 +49,8 @@ char **again_arguments(const struct book *book)
     char **words = calloc(first->argument_count + 1u, sizeof *words);
     for (uint32_t i = 0; words && i < first->argument_count; i++)
         words[i] = first->arguments[i];
-    if (words && !strchr(words[0], '/'))
+    bool here = strchr(words ? words[0] : "", '/') && access(words[0], X_OK) == 0;
+    if (words && !here && first->path)
         words[0] = first->path;
     return words;
 }

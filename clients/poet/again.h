@@ -11,7 +11,8 @@ struct again {
     bool libraries; /* calls of libraries are recorded, too */
 };
 
-/* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known. */
+/* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known.  By its
+ * path where it is not here as it was called then. */
 char **again_arguments(const struct book *book);
 /* The words with which it runs under `poet record`, as it was (the caller frees the list alone). */
 char **again_recorded(const struct again *again, char **argv);

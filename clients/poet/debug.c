@@ -139,24 +139,34 @@ static struct json_object *breaks(const struct debugging *d, const char *trace)
     return list;
 }
 
+/* Where it is, however it was called: "latest" is a trace, too. */
+static const char *file_of(const struct debugging *d, char *path, const char *trace)
+{
+    const char *file = d->replaying.subject.source.book.run.file;
+    if ((file && realpath(file, path)) || realpath(trace, path))
+        return path;
+    return trace;
+}
+
 /* A line of JSON, then of each event of the script which of the sites it has. */
 static bool tell(const struct command *command, struct debugging *d, const char *trace)
 {
     struct replaying *r = &d->replaying;
     struct places places = {0};
     struct json_object *o = json_object_new_object();
-    char self[PATH_MAX] = "";
+    char self[PATH_MAX] = "", path[PATH_MAX];
+    const char *file = file_of(d, path, trace);
     each(r, collect, &places);
     sort_places(&places);
     installed_path("bin/poet", X_OK, self, sizeof self);
     add_text(o, "poet", self);
-    add_text(o, "trace", trace);
+    add_text(o, "file", file);
     add_text(o, "script", r->file);
     add_text(o, "output", r->output);
     add_text(o, "event", d->event);
     json_object_object_add(o, "labels", labels(r));
     json_object_object_add(o, "sites", sites(r, &places));
-    json_object_object_add(o, "breaks", breaks(d, trace));
+    json_object_object_add(o, "breaks", breaks(d, file));
     snprintf(d->file, sizeof d->file, "%s.debug", r->file);
     FILE *f = fopen(d->file, "we");
     if (f) {
@@ -347,7 +357,7 @@ static const struct argp argp = {
         "Run a program again, in the order of TRACE, under gdb, and stop in the thread that is about to make EVENT "
         "(LINE:NUMBER), when all that comes before it in that order is done; without EVENT before the first one.\v"
         "gdb has commands for the order then: poet where, next, step, until EVENT, to CUT, continue, break WHERE, breaks, delete N, "
-        "view, blocked; \"help poet\" explains them.",
+        "view, follow, blocked; \"help poet\" explains them.",
     .children = options_children};
 
 const struct command command_debug = {.name = "debug",

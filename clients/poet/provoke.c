@@ -85,6 +85,7 @@ static bool run_freely(struct provoking *p, const struct trial *trial)
         return false;
     p->same_output = first.output_bytes == p->usual.output_bytes &&
                      memcmp(first.output, p->usual.output, first.output_bytes) == 0;
+    p->usual.slow |= first.slow;
     trial_end_free(&first);
     return true;
 }
@@ -104,8 +105,12 @@ static const char *judge(const struct provoking *p, const struct trial_end *end,
     char was[60], is[60];
     if (end->hangs)
         return "it hangs";
-    if (!p->compares || !steering_happened(p->led) || end->slow)
+    if (!p->compares || !steering_happened(p->led) || p->usual.slow)
         return NULL;
+    if (end->slow)
+        return snprintf(text, size, "it does not end within %u s, where it ended else",
+                        p->patience_s),
+               text;
     say_status(was, sizeof was, p->usual.status);
     say_status(is, sizeof is, end->status);
     if (end->status != p->usual.status)
@@ -129,23 +134,28 @@ static int prove(const struct provoking *p, const struct trial_end *end, unsigne
     if (end->error_bytes)
         fwrite(end->errors, 1, end->error_bytes, stderr);
     command_fail(p->command, "proved in try %u: %s; the trace is %s", try, shows, p->output);
-    if (end->hangs)
+    if (end->hangs || end->slow)
         show_hang(p);
     return EXIT_DONE;
 }
 
-static int give_up(const struct provoking *p, bool freed)
+/* slow: so many runs were ended because their time was over. */
+static int give_up(const struct provoking *p, bool freed, unsigned slow)
 {
+    char ended[100] = "";
     unlink(p->output);
-    return command_fail(p->command, "it did not happen in %u tr%s%s", p->tries,
+    if (slow)
+        snprintf(ended, sizeof ended, "; %u of them took longer than %u s, and %s ended", slow,
+                 p->patience_s, slow == 1 ? "was" : "were");
+    return command_fail(p->command, "it did not happen in %u tr%s%s%s", p->tries,
                         p->tries == 1 ? "y" : "ies",
-                        freed ? ", though all were where they had to be" : "");
+                        freed ? ", though all were where they had to be" : "", ended);
 }
 
 /* Until it is proved, or happened some times and nothing came of it; an exit status. */
 static int try_all(struct provoking *p, const struct trial *trial)
 {
-    unsigned happened = 0;
+    unsigned happened = 0, slow = 0;
     bool freed = false;
     char text[200];
     for (unsigned i = 1; i <= p->tries; i++) {
@@ -156,6 +166,7 @@ static int try_all(struct provoking *p, const struct trial *trial)
             return WEXITSTATUS(end.status);
         }
         freed |= steering_happened(p->led);
+        slow += end.slow;
         const char *shows = judge(p, &end, text, sizeof text);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
@@ -169,7 +180,7 @@ static int try_all(struct provoking *p, const struct trial *trial)
         }
         trial_end_free(&end);
     }
-    return give_up(p, freed);
+    return give_up(p, freed, slow);
 }
 
 static int try_it(struct provoking *p)

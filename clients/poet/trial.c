@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/trial.h"
 
+#include "clients/poet/offspring.h"
 #include "clients/poet/recorded.h"
 #include "clients/poet/subject.h"
 #include "clients/source/waits.h"
@@ -139,13 +140,13 @@ static void follow(const struct trial *trial, pid_t child, struct trial_end *end
             break;
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
         if (asked_to_end)
-            kill(-child, SIGKILL);
+            offspring_kill(child);
         if (n % LOOKS || end->hangs || end->slow)
             continue;
         look(trial, child, &hanging, &end->hangs);
         end->slow = !end->hangs && now_ms() > until_ms;
         if (end->hangs || end->slow)
-            kill(-child, SIGKILL);
+            offspring_kill(child);
     }
     kill(-child, SIGKILL); /* who was left of its processes */
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/source/breaks.h"
 
+#include "clients/book/book.h"
 #include "clients/site/regular.h"
 #include "memory/memory.h"
 
@@ -77,4 +78,98 @@ bool breaks_toggle(const char *trace, const char *what, bool *set, struct error 
         error_set(error, "%s: %s", path, strerror(errno));
     breaks_free(&breaks);
     return done;
+}
+
+/* ---- what one says ---- */
+
+/* The next word, as a shell takes it: quotes and backslashes are taken away; NULL: there is none more, or its quote does not
+ * end.  *text is behind it then. */
+static char *next_word(const char **text)
+{
+    const char *s = *text + strspn(*text, " \t");
+    char *word = *s ? memory_copied(s) : NULL, *end = word;
+    char quote = 0;
+    for (; word && *s && (quote || (*s != ' ' && *s != '\t')); s++) {
+        if (quote ? *s == quote : *s == '\'' || *s == '"')
+            quote = quote ? 0 : *s;
+        else if (*s == '\\' && quote != '\'' && s[1])
+            *end++ = *++s;
+        else
+            *end++ = *s;
+    }
+    *text = s;
+    if (!word || !quote) {
+        if (word)
+            *end = 0;
+        return word;
+    }
+    free(word);
+    return NULL;
+}
+
+static bool parse_number(const char *word, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(word, &end, 10);
+    return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+/* "thread N", "arrival N", until there is no more. */
+static bool parse_options(struct break_is *is, const char *rest)
+{
+    for (char *word; (word = next_word(&rest));) {
+        char *value = next_word(&rest);
+        bool thread = strcmp(word, "thread") == 0,
+             known = value && (thread || (strcmp(word, "arrival") == 0 &&
+                                          parse_number(value, &is->arrival) && is->arrival));
+        free(word);
+        if (thread && known) {
+            free(is->thread);
+            is->thread = value;
+        } else {
+            free(value);
+        }
+        if (!known)
+            return false;
+    }
+    return !rest[strspn(rest, " \t")];
+}
+
+bool break_parse(struct break_is *is, const char *words)
+{
+    const char *rest = words;
+    *is = (struct break_is){0};
+    if (ref_parse(words, &is->at))
+        return true;
+    is->at = (struct ref){0};
+    is->site = next_word(&rest);
+    if (is->site && strchr(is->site, ':') && parse_options(is, rest))
+        return true;
+    break_free(is);
+    return false;
+}
+
+void break_free(struct break_is *is)
+{
+    free(is->site);
+    free(is->thread);
+    *is = (struct break_is){0};
+}
+
+bool break_is_site(const struct break_is *is, const char *place)
+{
+    size_t length = place ? strlen(place) : 0, wanted = is->site ? strlen(is->site) : 0;
+    if (!wanted || length < wanted || strcmp(place + length - wanted, is->site) != 0)
+        return false;
+    return length == wanted || place[length - wanted - 1] == '/';
+}
+
+bool break_is_thread(const struct break_is *is, uint32_t line, const char *name)
+{
+    uint64_t number;
+    if (!is->thread || (parse_number(is->thread, &number) && number == line))
+        return true;
+    return name && (strcmp(name, is->thread) == 0 ||
+                    (strlen(name) > 2 && strcmp(name + 2, is->thread) == 0));
 }

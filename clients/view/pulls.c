@@ -49,6 +49,19 @@ static void write_marks(struct view *view, const char *file)
     fclose(f);
 }
 
+/* The events in the picture that have a breakpoint. */
+static void write_stops(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "ae");
+    if (!f)
+        return;
+    fprintf(f, "stops");
+    for (uint32_t i = 0; i < view->stops.event_count; i++)
+        write_event(f, view->stops.events[i]);
+    fprintf(f, "\n");
+    fclose(f);
+}
+
 static void write_overlay(struct view *view, const char *file)
 {
     FILE *f = fopen(file, "we");
@@ -134,6 +147,8 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
         savepage_to(view, given);
     else if (strcmp(what, "marks") == 0)
         write_marks(view, given);
+    else if (strcmp(what, "stops") == 0)
+        write_stops(view, given);
     else if (strcmp(what, "overlay") == 0)
         write_overlay(view, given);
     else if (strcmp(what, "bands") == 0)

@@ -25,6 +25,7 @@
  *   enter-row              what Enter does with it
  *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected
  *   marks FILE             appends which events and lines are marked
+ *   stops FILE             appends which events have a breakpoint
  *   labels FILE            writes what the page beside the picture says
  *   overlay FILE           writes what is drawn over the picture of the critical path and of waits
  *   bands FILE             writes the states that stand below the picture, by rows and pixels

@@ -92,6 +92,7 @@ static void on_run(void *user)
     lit_clear(view);
     afar_clear(view);
     open_notes(view);
+    stops_read(view);
     fetch_cancel(view);
     welcome_leave(view);
     header_titles(view);

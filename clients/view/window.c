@@ -6,6 +6,7 @@
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/header.h"
+#include "clients/view/heard.h"
 #include "clients/view/newer.h"
 #include "clients/view/panels/panels.h"
 #include "clients/view/parts/link.h"
@@ -89,6 +90,7 @@ static void take_news(void *user, enum news news)
     thick_take(view, news);
     tint_take(view, news);
     lit_take(view, news);
+    stops_take(view, news);
     afar_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
@@ -136,7 +138,8 @@ static void on_cancel(void *user)
     else if (patience_is_out(view))
         patience_give_up(view);
     else if (view->link.opening)
-        link_give_up(&view->link);
+        heard_end(view);
+    link_give_up(&view->link);
 }
 
 static void on_again(void *user)
@@ -208,6 +211,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     view->settings.width_px = gtk_widget_get_width(GTK_WIDGET(window));
     view->settings.height_px = gtk_widget_get_height(GTK_WIDGET(window));
     settings_save(&view->settings);
+    heard_end(view);
     link_give_up(&view->link);
     status_busy(&view->status, NULL, 0);
     toast_hide(&view->toast);
@@ -215,6 +219,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     thick_clear(view);
     tint_clear(view);
     lit_clear(view);
+    stops_free(view);
     afar_clear(view);
     scroll_stop(view);
     bar_stop(view);
@@ -255,6 +260,7 @@ void window_new(GtkApplication *application, const char *source, const char *scr
     header_titles(view);
     welcome_show(view, "Opening", "");
     gtk_window_present(GTK_WINDOW(view->window));
+    heard_begin(view);
     link_open(&view->link, source);
     if (script)
         script_run(view, script);

@@ -30,7 +30,7 @@ is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to d
 is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
 is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
 
-debug 1:2 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
+debug 1:1 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
 like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to do .*stops\.c:26\)'
 like "has the seventh turn" "$(cat said)" '^turn = 6$'
 like "the picture is there" "$(cat said)" 'T:work'
@@ -40,9 +40,10 @@ import json, sys
 events = [json.loads(l) for l in sys.stdin]
 of = [e for e in events if e.get("type") == "petition" and e["thread"] == 3]
 print(of[len(of) // 2]["event"])')
-debug 1:2 "poet to $cut" "info locals" "poet continue"
+debug 1:2 "poet to $cut" "info locals" "poet continue" "poet next"
 like "to a cut" "$(cat said)" "is about to do petition .*\($cut, stops\.c:46\)"
 like "and to the end, where all is done" "$(cat said)" 'the program has ended: ([0-9]+) of \1 events are done'
+like "where nothing more is to be had" "$(cat said)" 'has ended, and its order is used up: start poet debug again'
 is "in the same order" "$(until_true finished again.poet; python3 "$here/same.py" stops.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
 debug 1:2 "poet until 99:1" "poet until x" "poet break nowhere.c:1"
 is "what is not there is said" "$(grep -cE 'no event 99:1|written LINE:NUMBER|nothing in this run was called there' said)" 3
@@ -52,7 +53,7 @@ is "a gdb that is not there is said" "$(poet debug --gdb=./nix stops.poet 1:2 2>
 
 # ---- the viewer's breakpoints, and a program that was not compiled for it ----
 echo "stops.c:50 arrival 3" >stops.poet-breaks
-debug 1:2 "poet breaks" "poet continue" "info locals"
+debug 1:1 "poet breaks" "poet continue" "info locals"
 like "those that the viewer keeps are set" "$(cat said)" '^1: stops\.c:50 arrival 3 '
 like "and reached" "$(cat said)" '^turn = 2$'
 rm stops.poet-breaks

@@ -47,6 +47,16 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     until_true finished bad_any.poet
     is "it went well" "$(cat out)" "1 before 2"
     like "bad_any: message is named" "$(kinds bad_any)" '^message$'
+    # A hang, of which nothing is left: not even ranks, which are in groups of their own.
+    CC=mpicc poetcc -trace -g "$here/bad_rank.c" -o bad_rank
+    poet record -o bad_rank.poet -- mpirun -n 3 ./bad_rank >out
+    until_true finished bad_rank.poet
+    is "it went well, too" "$(cat out)" "2 was the last"
+    row=$(poet maybe bad_rank.poet | sed -n 's/^\([0-9]*\)  message:.*/\1/p' | head -n 1)
+    check "a rank that hangs is proved" timeout 120 poet provoke bad_rank.poet "$row" --patience 5
+    like "and said" "$output" 'proved in try [0-9]+: (it hangs|it does not end within 5 s, where it ended else); the trace is bad_rank.provoked.poet'
+    left() { pgrep -f -- ./bad_rank | while read -r pid; do [ "$(readlink "/proc/$pid/cwd")" != "$work" ] || grep -q '^State:.Z' "/proc/$pid/status" || echo "$pid"; done; }
+    is "nothing of it is left" "$(left)" ""
 else
     skip "bad_any: there is no MPI here"
 fi

@@ -6,18 +6,16 @@
 #include "clients/view/picture/view.h"
 
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
-/* The file of the run, as long as it is here; NULL: the status line says why there is none. */
+/* NULL: the status line says why there is none. */
 static char *trace_of(struct view *view)
 {
-    const char *file = the_book(view)->run.file, *name = view->link.source.name;
-    if (file && g_file_test(file, G_FILE_TEST_IS_REGULAR))
-        return g_canonicalize_filename(file, NULL);
-    if (name && g_file_test(name, G_FILE_TEST_IS_REGULAR))
-        return g_canonicalize_filename(name, NULL);
-    status_say(&view->status, "The trace of this run is not a file here");
-    return NULL;
+    char *trace = stops_trace(view);
+    if (!trace)
+        status_say(&view->status, "The trace of this run is not a file here");
+    return trace;
 }
 
 static bool any_selected(struct view *view)
@@ -27,19 +25,35 @@ static bool any_selected(struct view *view)
     return view->camera.place.selected.line != 0;
 }
 
-/* $TERMINAL, else Debian's; NULL: there is none. */
-static char *find_terminal(struct view *view)
+/* $TERMINAL, which may have arguments, else Debian's; NULL: there is none.  What goes wrong the status line says. */
+static char **find_terminal(struct view *view, const char *trace, const char *event)
 {
     const char *named = g_getenv("TERMINAL");
-    char *path = g_find_program_in_path(named && *named ? named : "x-terminal-emulator");
-    if (!path && named && *named)
+    bool is_named = named && *named;
+    char **words = NULL;
+    g_shell_parse_argv(is_named ? named : "x-terminal-emulator", NULL, &words, NULL);
+    char *path = words ? g_find_program_in_path(words[0]) : NULL;
+    if (path) {
+        g_free(words[0]);
+        words[0] = path;
+        return words;
+    }
+    g_strfreev(words);
+    if (is_named)
         status_say(&view->status, "$TERMINAL: %s: there is no such program", named);
-    else if (!path)
-        status_say(&view->status, "There is no x-terminal-emulator: set $TERMINAL");
-    return path;
+    else
+        status_say(&view->status,
+                   "There is no x-terminal-emulator: set $TERMINAL, or say in a terminal: "
+                   "poet debug %s %s",
+                   trace, event);
+    return NULL;
 }
 
-static void start(struct view *view, char *terminal, char *trace, char *event)
+/* What goes wrong is to be read before the terminal closes. */
+#define KEPT_OPEN                                                                                  \
+    "\"$@\" || { printf '\\nIt ended with %s. Enter closes this window. ' $?; read -r _; }"
+
+static void start(struct view *view, char **terminal, char *trace, char *event)
 {
     char poet[PATH_MAX];
     GError *error = NULL;
@@ -47,23 +61,34 @@ static void start(struct view *view, char *terminal, char *trace, char *event)
         status_say(&view->status, "bin/poet: not installed");
         return;
     }
-    char *words[] = {terminal, (char[]){"-e"}, poet, (char[]){"debug"}, trace, event, NULL};
-    if (!g_spawn_async(NULL, words, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &error))
-        status_say(&view->status, "%s: %s", terminal, error->message);
+    /* (GNOME's takes one word after -e) */
+    bool gnome = g_str_has_suffix(terminal[0], "/gnome-terminal");
+    const char *const behind[] = {
+        gnome ? "--" : "-e", "sh",  "-c", KEPT_OPEN, "poet", poet, "debug", "-x",
+        "poet follow",       trace, event};
+    GStrvBuilder *words = g_strv_builder_new();
+    g_strv_builder_addv(words, (const char **)terminal);
+    for (size_t i = 0; i < G_N_ELEMENTS(behind); i++)
+        g_strv_builder_add(words, behind[i]);
+    char **all = g_strv_builder_end(words);
+    if (!g_spawn_async(NULL, all, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &error))
+        status_say(&view->status, "%s: %s", terminal[0], error->message);
     else
         status_say(&view->status, "The debugger goes to %s", event);
     g_clear_error(&error);
+    g_strfreev(all);
+    g_strv_builder_unref(words);
 }
 
 void debug_here(struct view *view)
 {
     char event[48];
     char *trace = any_selected(view) ? trace_of(view) : NULL;
-    char *terminal = trace ? find_terminal(view) : NULL;
     ref_print(event, sizeof event, view->camera.place.selected);
+    char **terminal = trace ? find_terminal(view, trace, event) : NULL;
     if (terminal)
         start(view, terminal, trace, event);
-    g_free(terminal);
+    g_strfreev(terminal);
     g_free(trace);
 }
 
@@ -78,6 +103,7 @@ static void toggle(struct view *view, const char *what)
         status_say(&view->status, "%s", error.text);
     else
         status_say(&view->status, set ? "Breakpoint: %s" : "No breakpoint any more: %s", what);
+    stops_read(view);
     g_free(trace);
 }
 
@@ -100,7 +126,8 @@ void debug_break_place(struct view *view)
         return;
     }
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
-    char *quoted = g_shell_quote(site.place),
+    char *quoted =
+             strpbrk(site.place, " \t\"'\\") ? g_shell_quote(site.place) : g_strdup(site.place),
          *what = g_strdup_printf("%s thread %u", quoted, e->thread);
     toggle(view, what);
     g_free(what);

@@ -32,6 +32,8 @@ struct paint_selection canvas_selection(const struct view *view)
         .found_count = view->finder.hit_count,
         .marked = view->marked.events,
         .marked_count = view->marked.event_count,
+        .stops = view->stops.events,
+        .stop_count = view->stops.event_count,
         .chain = view->ties.chain,
         .chain_count = view->ties.chain_count,
         .stuck = view->ties.stuck,

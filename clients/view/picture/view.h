@@ -32,6 +32,7 @@
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/step.h"
+#include "clients/view/picture/stops.h"
 #include "clients/view/picture/timescale.h"
 
 struct view {
@@ -53,6 +54,7 @@ struct view {
     struct pointer pointer;
     struct scroll scroll;
     struct step step;
+    struct stops stops;
     struct timescale timescale;
     struct status status;
     struct toast toast;
@@ -63,6 +65,7 @@ struct view {
     struct patience *patience;
     struct runs *runs;
     struct header *header;
+    struct heard *heard;
     struct welcome *welcome;
     struct printing *printing;
     struct fetch *fetch;

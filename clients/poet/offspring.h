@@ -1,0 +1,11 @@
+/* All that a process started, ended at once. */
+#ifndef CLIENTS_POET_OFFSPRING_H
+#define CLIENTS_POET_OFFSPRING_H
+
+#include <sys/types.h>
+
+/* SIGKILL for a child of ours that is not waited for yet, its group, and all that descend from it, in whichever groups: a launcher
+ * as mpirun gives each rank one of its own.  Who has lost its parent before is none of them, unless it is in the group. */
+void offspring_kill(pid_t child);
+
+#endif

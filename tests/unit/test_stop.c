@@ -1,0 +1,320 @@
+/* Threads of a repeated run that are held before an event: until they are let, who tells the debugger and when, and once. */
+#define _GNU_SOURCE
+#include "clients/trace/replay/stop.h"
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* For a minute at most; what is waited for takes milliseconds, or a second where somebody has to lose patience. */
+#define WAIT_FOR(condition)                                                                        \
+    for (int looks = 0; !(condition); looks++) {                                                   \
+        assert_true(looks < 60000);                                                                \
+        usleep(1000);                                                                              \
+    }
+
+enum { LINES = 3, EVENTS = 10 }; /* of each of them */
+
+static struct script_stop *stop_at(uint32_t line)
+{
+    return (struct script_stop *)(void *)((char *)script + script->stops_at) + line;
+}
+
+static int begin(void **unused)
+{
+    (void)unused;
+    size_t lines_at = sizeof *script,
+           stops_at = lines_at + (LINES + 1) * sizeof(struct script_line),
+           bytes = stops_at + (LINES + 1) * sizeof(struct script_stop);
+    script = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!script)
+        return -1;
+    memset(script, 0, bytes);
+    script->line_count = LINES;
+    script->lines_at = lines_at;
+    script->stops_at = stops_at;
+    for (uint32_t i = 1; i <= LINES; i++)
+        script_line(i)->count = EVENTS;
+    atomic_store(&script->debugged, (uint32_t)getpid());
+    return 0;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    free(script);
+    script = NULL;
+    return 0;
+}
+
+/* As the debugger writes it: 1 + the event's index. */
+static void hold(uint32_t line, uint64_t before, enum script_awaited awaited)
+{
+    atomic_store(&stop_at(line)->before, before);
+    atomic_store(&stop_at(line)->awaited, awaited);
+}
+
+static void want(enum script_stops when) { atomic_store(&script->stop, when); }
+static bool told(void) { return atomic_load(&script->stop) == 0; }
+
+/* ---- a thread that comes to its events ---- */
+
+struct coming {
+    uint32_t line;
+    uint64_t first, last;
+    bool amid;
+    pthread_t thread;
+    _Atomic bool over;
+};
+
+static void *come(void *given)
+{
+    struct coming *c = given;
+    stop_come(script_line(c->line), c->first, c->last, c->amid);
+    atomic_store(&c->over, true);
+    return NULL;
+}
+
+static void begin_to_come(struct coming *c)
+{
+    assert_int_equal(pthread_create(&c->thread, NULL, come, c), 0);
+}
+
+static bool is_held(const struct coming *c) { return atomic_load(&stop_at(c->line)->at) != 0; }
+
+static void is_let(struct coming *c)
+{
+    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    assert_true(c->over);
+    assert_int_equal(stop_at(c->line)->at, 0);
+}
+
+/* ---- the cases ---- */
+
+static void the_first_process_is_the_debuggers(void **unused)
+{
+    (void)unused;
+    atomic_store(&script->debugged, SCRIPT_ANY_PROCESS);
+    stop_begin();
+    assert_int_equal(script->debugged, getpid());
+    atomic_store(&script->debugged, 1);
+    stop_begin();
+    assert_int_equal(script->debugged, 1);
+    atomic_store(&script->debugged, 0);
+    stop_begin();
+    assert_int_equal(script->debugged, 0);
+}
+
+static void who_plays_a_part_is_known(void **unused)
+{
+    (void)unused;
+    errno = 77;
+    stop_meet(script_line(2));
+    assert_int_equal(errno, 77);
+    assert_int_equal(stop_at(2)->process, getpid());
+    assert_int_equal(stop_at(2)->id, syscall(SYS_gettid));
+    assert_int_equal(stop_at(1)->process, 0);
+}
+
+static void who_is_not_to_be_held_goes_on(void **unused)
+{
+    (void)unused;
+    errno = 77;
+    stop_come(script_line(1), 0, 2, false); /* nobody holds it */
+    hold(1, 5, SCRIPT_HELD);
+    stop_come(script_line(1), 1, 3, false); /* not yet: 1 + 4 is the first that it is not to make */
+    assert_int_equal(stop_at(1)->at, 0);
+    atomic_store(&script->debugged, 0);
+    stop_come(script_line(1), 4, 4, false); /* nobody debugs it */
+    atomic_store(&script->debugged, (uint32_t)getpid());
+    atomic_store(&script->state, SCRIPT_ENDED);
+    stop_come(script_line(1), 4, 4, false); /* the script is left */
+    assert_int_equal(errno, 77);
+    assert_int_equal(stop_at(1)->at, 0);
+}
+
+static void one_is_held_until_it_is_let(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 4};
+    hold(1, 5, SCRIPT_HELD);
+    want(SCRIPT_STOP_THERE);
+    begin_to_come(&c);
+    WAIT_FOR(told());
+    assert_int_equal(stop_at(1)->at, 5);
+    assert_false(c.over);
+    hold(1, 6, SCRIPT_HELD); /* one more */
+    is_let(&c);
+}
+
+/* Of a record of several events it is held before the one that it is not to make; before the first, where that is done. */
+static void within_a_record_the_event_is_named(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 2, .first = 3, .last = 6}, d = {.line = 2, .first = 3, .last = 6};
+    hold(2, 6, SCRIPT_HELD);
+    begin_to_come(&c);
+    WAIT_FOR(is_held(&c));
+    assert_int_equal(stop_at(2)->at, 6);
+    hold(2, 0, SCRIPT_NOT_AWAITED);
+    is_let(&c);
+    hold(2, 3, SCRIPT_HELD);
+    begin_to_come(&d);
+    WAIT_FOR(is_held(&d));
+    assert_int_equal(stop_at(2)->at, 4);
+    hold(2, 0, SCRIPT_NOT_AWAITED);
+    is_let(&d);
+}
+
+static void amid_a_record_only_who_is_to_come_there_is_held(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 5, .amid = true};
+    hold(1, 5, SCRIPT_DONE);
+    stop_come(script_line(1), 4, 5, true);
+    hold(1, 5, SCRIPT_NOT_AWAITED);
+    stop_come(script_line(1), 4, 5, true);
+    hold(1, 5, SCRIPT_HELD);
+    begin_to_come(&c);
+    WAIT_FOR(is_held(&c));
+    hold(1, 0, SCRIPT_NOT_AWAITED);
+    is_let(&c);
+}
+
+static void it_is_told_when_all_are_there(void **unused)
+{
+    (void)unused;
+    struct coming one = {.line = 1, .first = 4, .last = 4},
+                  other = {.line = 2, .first = 0, .last = 0};
+    hold(1, 5, SCRIPT_HELD);
+    hold(2, 1, SCRIPT_HELD);
+    hold(3, 4, SCRIPT_DONE); /* three of its events */
+    want(SCRIPT_STOP_THERE);
+    begin_to_come(&one);
+    WAIT_FOR(is_held(&one));
+    begin_to_come(&other);
+    WAIT_FOR(is_held(&other));
+    assert_false(told());
+    atomic_store(&script_line(3)->at, 2);
+    stop_done();
+    assert_false(told());
+    atomic_store(&script_line(3)->at, 3);
+    stop_done();
+    assert_true(told());
+    stop_done(); /* once */
+    for (uint32_t line = 1; line <= LINES; line++)
+        hold(line, 0, SCRIPT_NOT_AWAITED);
+    is_let(&one);
+    is_let(&other);
+}
+
+static void who_is_not_awaited_is_held_and_not_waited_for(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 4};
+    hold(1, 5, SCRIPT_HELD);
+    hold(2, 4, SCRIPT_NOT_AWAITED);
+    want(SCRIPT_STOP_THERE);
+    begin_to_come(&c);
+    WAIT_FOR(told());
+    hold(1, 0, SCRIPT_NOT_AWAITED);
+    is_let(&c);
+}
+
+/* Past its last event nobody comes to another one: that all is done is enough. */
+static void who_has_no_more_to_do_is_there_when_all_is_done(void **unused)
+{
+    (void)unused;
+    hold(1, EVENTS + 1, SCRIPT_HELD);
+    want(SCRIPT_STOP_THERE);
+    atomic_store(&script_line(1)->at, EVENTS - 1);
+    stop_done();
+    assert_false(told());
+    atomic_store(&script_line(1)->at, EVENTS);
+    stop_done();
+    assert_true(told());
+}
+
+/* It blocks somewhere between its events, or computes for long: after some looks of who is held that is enough. */
+static void who_does_not_come_is_awaited_for_a_while_only(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 4};
+    hold(1, 5, SCRIPT_HELD);
+    hold(2, 4, SCRIPT_HELD);
+    atomic_store(&script_line(2)->at, 3); /* all before it is done */
+    want(SCRIPT_STOP_THERE);
+    begin_to_come(&c);
+    WAIT_FOR(is_held(&c));
+    WAIT_FOR(told());
+    hold(1, 0, SCRIPT_NOT_AWAITED);
+    is_let(&c);
+}
+
+static void who_debugs_only_the_end_hears_nothing_before(void **unused)
+{
+    (void)unused;
+    want(SCRIPT_STOP_LEFT);
+    stop_done();
+    assert_false(told());
+    stop_tell();
+    assert_true(told());
+}
+
+static void another_process_tells_nobody(void **unused)
+{
+    (void)unused;
+    atomic_store(&script->debugged, (uint32_t)getpid() + 1);
+    want(SCRIPT_STOP_THERE);
+    stop_done();
+    stop_tell();
+    assert_false(told());
+}
+
+static void when_the_script_is_left_all_go_on(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 4};
+    hold(1, 5, SCRIPT_HELD);
+    begin_to_come(&c);
+    WAIT_FOR(is_held(&c));
+    atomic_store(&script->state, SCRIPT_ENDED);
+    is_let(&c);
+}
+
+static void when_nobody_debugs_it_any_more_all_go_on(void **unused)
+{
+    (void)unused;
+    struct coming c = {.line = 1, .first = 4, .last = 4};
+    hold(1, 5, SCRIPT_HELD);
+    begin_to_come(&c);
+    WAIT_FOR(is_held(&c));
+    atomic_store(&script->debugged, 0);
+    is_let(&c);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        CASE(the_first_process_is_the_debuggers),
+        CASE(who_plays_a_part_is_known),
+        CASE(who_is_not_to_be_held_goes_on),
+        CASE(one_is_held_until_it_is_let),
+        CASE(within_a_record_the_event_is_named),
+        CASE(amid_a_record_only_who_is_to_come_there_is_held),
+        CASE(it_is_told_when_all_are_there),
+        CASE(who_is_not_awaited_is_held_and_not_waited_for),
+        CASE(who_has_no_more_to_do_is_there_when_all_is_done),
+        CASE(who_does_not_come_is_awaited_for_a_while_only),
+        CASE(who_debugs_only_the_end_hears_nothing_before),
+        CASE(another_process_tells_nobody),
+        CASE(when_the_script_is_left_all_go_on),
+        CASE(when_nobody_debugs_it_any_more_all_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
