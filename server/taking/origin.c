@@ -102,9 +102,8 @@ static bool is_taken(unsigned kind)
     case CHUNK_METERS:
         return true;
     default:
-        return kind > MESSAGE_HELLO && kind <= MESSAGE_CELLS && kind != MESSAGE_TOKEN &&
-               kind != MESSAGE_THREAD && kind != MESSAGE_WAKE && kind != MESSAGE_REPORT &&
-               kind != MESSAGE_REGION;
+        return kind > MESSAGE_HELLO && kind <= MESSAGE_CELLS && kind != MESSAGE_THREAD &&
+               kind != MESSAGE_WAKE && kind != MESSAGE_REPORT && kind != MESSAGE_REGION;
     }
 }
 
