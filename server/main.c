@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/options.h"
 #include "server/agent/agent.h"
+#include "server/file/output.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
 #include "server/far/tls.h"
@@ -197,33 +198,6 @@ static bool listen_on(struct server *server, const char *endpoint, struct error 
     ev_io_init(io, on_accept, fd, EV_READ);
     io->data = server;
     ev_io_start(server->loop, io);
-    return true;
-}
-
-/* A FILE that is there must be a trace; it is written anew. */
-static bool clear_output(const char *output)
-{
-    char magic[8] = "";
-    size_t n = output ? strlen(output) : 0;
-    if (!n)
-        return true;
-    if (output[n - 1] == '/') {
-        if (mkdir(output, 0777) < 0 && errno != EEXIST) {
-            fail(output, strerror(errno));
-            return false;
-        }
-        return true;
-    }
-    int fd = open(output, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return true;
-    ssize_t got = read(fd, magic, sizeof magic);
-    close(fd);
-    if (got != 0 && memcmp(magic, TRACEFILE_MAGIC, sizeof magic) != 0) {
-        fail(output, "is there and is no trace file: not overwritten");
-        return false;
-    }
-    unlink(output);
     return true;
 }
 
@@ -426,7 +400,7 @@ static bool default_endpoint(bool agent, char *endpoint, size_t size, struct err
 static int merge_files(struct server *server, const struct server_options *asked)
 {
     server->quiet = server->runs.quiet = true;
-    if (!clear_output(server->runs.output))
+    if (!output_clear(server->runs.output))
         return 1;
     start_loop(server);
     bool good = merge(server, (const char *const *)asked->merged, asked->merged_count);
@@ -467,7 +441,7 @@ int main(int argc, char **argv)
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!asked.to && !clear_output(server.runs.output)) {
+    } else if (!asked.to && !output_clear(server.runs.output)) {
         return 1;
     }
     char endpoint[400];
