@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/options.h"
 #include "server/agent/agent.h"
+#include "server/file/output.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
 #include "server/far/tls.h"
@@ -21,13 +22,14 @@
 #include "server/peers/watching.h"
 #include "server/peers/relay.h"
 #include "server/taking/taking.h"
-#include "wire/endpoint.h"
+#include "wire/address.h"
 #include "wire/key.h"
 #include "wire/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +44,10 @@
 #define REST_SECONDS 30       /* after the last request what was read of files is let go */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 #define QUICK_EVENTS 1000000u
-#define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
-#define LOOP_NICE 5         /* the loop's thread is nicer than the taker's */
-#define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
+#define AWAY_SECONDS 3600 /* an agent that a program started: where it forwards to was not there */
+#define LAST_NS 300000000u /* after SIGTERM: for what programs have told already */
+#define LOOP_NICE 5 /* the loop's thread is nicer than the taker's */
+#define OWN_MAPPINGS 2048u /* the server's own: its program, its memory */
 
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -115,13 +118,24 @@ static void tell_loop(void *context)
         ev_async_send(server->loop, &server->taken);
 }
 
+/* What is not forwarded by then stays where the next agent finds it. */
+static bool agent_goes_on(struct server *server)
+{
+    if (!server->agent || agent_is_done(server->agent))
+        return false;
+    double now = ev_now(server->loop);
+    if (server->peers || !agent_is_away(server->agent) || server->away == 0)
+        server->away = now;
+    return now - server->away < AWAY_SECONDS;
+}
+
 static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
     if (server->behind)
         return; /* what those who hung up left is worked off first */
-    if (agents_expected(server) || (server->agent && !agent_is_done(server->agent)))
+    if (agents_expected(server) || agent_goes_on(server))
         return; /* of an agent that is away for a while, more comes; or more is to go */
     if (!server->peers && server->once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
@@ -173,47 +187,17 @@ static bool have_key(struct server *server, struct error *error)
     return true;
 }
 
-static bool listen_on(struct server *server, const char *endpoint)
+static bool listen_on(struct server *server, const char *endpoint, struct error *error)
 {
-    struct error error;
     bool far = endpoint_is_far(endpoint);
-    int fd = far && !have_key(server, &error) ? -1 : endpoint_listen(endpoint, &error);
-    if (fd < 0) {
-        fprintf(stderr, "poet server: %s\n", error.text);
+    int fd = far && !have_key(server, error) ? -1 : address_listen(endpoint, error);
+    if (fd < 0)
         return false;
-    }
     ev_io *io = &server->listeners[server->listener_count];
     server->endpoints[server->listener_count++] = memory_copied(endpoint);
     ev_io_init(io, on_accept, fd, EV_READ);
     io->data = server;
     ev_io_start(server->loop, io);
-    return true;
-}
-
-/* A FILE that is there must be a trace; it is written anew. */
-static bool clear_output(const char *output)
-{
-    char magic[8] = "";
-    size_t n = output ? strlen(output) : 0;
-    if (!n)
-        return true;
-    if (output[n - 1] == '/') {
-        if (mkdir(output, 0777) < 0 && errno != EEXIST) {
-            fail(output, strerror(errno));
-            return false;
-        }
-        return true;
-    }
-    int fd = open(output, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return true;
-    ssize_t got = read(fd, magic, sizeof magic);
-    close(fd);
-    if (got != 0 && memcmp(magic, TRACEFILE_MAGIC, sizeof magic) != 0) {
-        fail(output, "is there and is no trace file: not overwritten");
-        return false;
-    }
-    unlink(output);
     return true;
 }
 
@@ -257,6 +241,7 @@ static void start_loop(struct server *server)
     ev_signal_start(server->loop, &terminate);
     turn_watch(server->loop);
     server->mappings = mappings();
+    server->begun = ev_now(server->loop);
 }
 
 static void finish(struct server *server)
@@ -335,40 +320,87 @@ static void raise_limit(void)
     }
 }
 
+#define LISTEN_MS 2000 /* to a client that is refused: until it has heard why */
+
+/* It is not what the client that started it wants, for a reason. */
+static int refuse_client(int client, const char *why)
+{
+    struct out out = {0};
+    struct pollfd p = {.fd = client, .events = POLLIN};
+    char ignored[4096];
+    fprintf(stderr, "poet server: %s\n", why);
+    out_begin(&out, MESSAGE_ERROR);
+    put_string(&out, why);
+    out_end(&out);
+    if (client >= 0 && !out.failed)
+        send(client, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    out_free(&out);
+    while (client >= 0 && poll(&p, 1, LISTEN_MS) == 1 && read(client, ignored, sizeof ignored) > 0)
+        ;
+    return 1;
+}
+
 /* The client that started the server. */
 static void take_client(struct server *server, int client)
 {
     ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(client, F_SETFD, FD_CLOEXEC);
-    peer_new(server, channel_on_socket(client), "the client that started it", &greeting, false);
+    peer_new(server, channel_on_socket(client), "the client that started it", &greeting);
+}
+
+/* Of agents that forward to one place: each finds what others left for it, and nothing else. */
+static char *agent_directory(const char *to)
+{
+    char *agents = runs_directory("agent"), *name = memory_copied(to);
+    for (char *c = name; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    char *full = memory_printed("%s%.200s/", agents, name);
+    mkdir(full, 0700);
+    free(agents);
+    free(name);
+    return full;
 }
 
 /* Its journals lie in a directory, where it finds them again. */
-static bool be_agent(struct server *server, const char *to)
+static bool be_agent(struct server *server, const char *to, struct error *error)
 {
-    struct error error;
     bool keep = server->runs.output != NULL;
     size_t n = keep ? strlen(server->runs.output) : 0;
     if (keep && (!n || server->runs.output[n - 1] != '/')) {
-        fail(server->runs.output, "an agent writes into a directory: end its name with /");
+        error_set(error, "%s: an agent writes into a directory: end its name with /",
+                  server->runs.output);
         return false;
     }
-    server->directory = keep ? memory_copied(server->runs.output) : runs_directory("agent");
+    server->directory = keep ? memory_copied(server->runs.output) : agent_directory(to);
     server->runs.output = server->directory;
-    if (keep && !clear_output(server->directory))
+    if (mkdir(server->directory, 0777) < 0 && errno != EEXIST) {
+        error_set(error, "%s: %s", server->directory, strerror(errno));
         return false;
-    server->agent = agent_new(server->loop, to, server->directory, keep, &error);
-    if (!server->agent)
-        fprintf(stderr, "poet server: %s\n", error.text);
+    }
+    server->agent = agent_new(server->loop, to, server->directory, keep, error);
+    if (!server->agent && !keep)
+        rmdir(server->directory); /* unless others have left something */
     return server->agent != NULL;
+}
+
+/* An agent has its door on this machine, whatever $POET_SERVER names. */
+static bool default_endpoint(bool agent, char *endpoint, size_t size, struct error *error)
+{
+    char directory[256];
+    if (!agent)
+        return endpoint_default(endpoint, size, error);
+    if (!endpoint_directory(directory, sizeof directory, error))
+        return false;
+    snprintf(endpoint, size, "unix:%s/poet.sock", directory);
+    return true;
 }
 
 /* No socket, and no client: files in, a file out. */
 static int merge_files(struct server *server, const struct server_options *asked)
 {
     server->quiet = server->runs.quiet = true;
-    if (!clear_output(server->runs.output))
+    if (!output_clear(server->runs.output))
         return 1;
     start_loop(server);
     bool good = merge(server, (const char *const *)asked->merged, asked->merged_count);
@@ -409,24 +441,22 @@ int main(int argc, char **argv)
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!asked.to && !clear_output(server.runs.output)) {
+    } else if (!asked.to && !output_clear(server.runs.output)) {
         return 1;
     }
     char endpoint[400];
     struct error error;
     if (asked.listen_count == 0 && client < 0) {
-        if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
-            fprintf(stderr, "poet server: %s\n", error.text);
-            return 1;
-        }
+        if (!default_endpoint(asked.to, endpoint, sizeof endpoint, &error))
+            return refuse_client(client, error.text);
         asked.listens[asked.listen_count++] = endpoint;
     }
-    if (asked.to && !be_agent(&server, asked.to))
-        return 1;
+    if (asked.to && !be_agent(&server, asked.to, &error))
+        return refuse_client(client, error.text);
     start_loop(&server);
     for (size_t i = 0; i < asked.listen_count; i++)
-        if (!listen_on(&server, asked.listens[i]))
-            return 1;
+        if (!listen_on(&server, asked.listens[i], &error))
+            return refuse_client(client, error.text);
     if (!server.quiet)
         for (size_t i = 0; i < server.listener_count; i++)
             log_line("listening on %s", server.endpoints[i]);

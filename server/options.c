@@ -76,8 +76,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Who is served:", 1},
     {"listen", 'l', "ENDPOINT", 0,
-     "unix:PATH, poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other machines) or "
-     "tcp:HOST:PORT (for programs; beyond the loopback network both sides need the same secret in $POET_TOKEN); "
+     "unix:PATH, or poet://HOST:PORT (TLS with the key of `poet key`, for agents and viewers on other machines); "
      "may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock",
      1},
     {"stdio", STDIO, NULL, 0,

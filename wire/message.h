@@ -47,7 +47,6 @@
     M(12, LOSSES) /* what a program was made to wait, dropped, not followed */   \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
-    M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
     M(17, UNSEEN) /* why an order may be there that is not told */               \
     M(18, SENT)   /* whether all that was recorded is sent */                    \

@@ -29,7 +29,7 @@ static void print_help(FILE *f)
         fprintf(f, "  %-8s %s\n", table_commands[i]->name, table_commands[i]->summary);
     fputs(
         "  help     explain a command: poet help COMMAND\n\n"
-        "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, tcp:HOST:PORT,\n"
+        "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, poet://HOST:PORT,\n"
         "with #RUN behind it), or `latest`, which commands that only look take where none is named.\n"
         "Exit status: 0 done, 1 failed, 2 usage.\n",
         f);

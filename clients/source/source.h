@@ -1,7 +1,7 @@
 /* A viewer's connection to a server: what SOURCE means on a command line, private
  * servers for files, questions and their answers.
  *
- * SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT) with or without #RUN behind, a file or
+ * SOURCE is a trace file, an endpoint (unix:PATH, poet://HOST:PORT) with or without #RUN behind, a file or
  * the server of another machine (ssh:HOST[:FILE]), or `latest`.  A file is looked at through a private server of its own, so
  * that there is one path, live or not. */
 #ifndef CLIENTS_SOURCE_SOURCE_H

@@ -110,7 +110,7 @@ static void begin(struct carrier *c, uint32_t life, uint32_t clock)
     c->written = c->lost = 0;
     c->room = SPAN_SWITCHES;
     c->clock = clock;
-    if (!server_spans || server_remote || !server_may_share() || !allowed(ALLOWED_QUEUES) ||
+    if (!server_spans || server_sends || !server_may_share() || !allowed(ALLOWED_QUEUES) ||
         forbid_quiet() || atomic_load(&next_carrier) >= LIMIT_CARRIERS)
         return;
     c->number = atomic_fetch_add(&next_carrier, 1);

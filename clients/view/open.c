@@ -50,7 +50,7 @@ void open_file(struct view *view)
 static char *connect_to(struct view *view, const char *what)
 {
     if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
-        return g_strdup_printf("%s: write unix:PATH, tcp:HOST:PORT or ssh:HOST[:FILE]", what);
+        return g_strdup_printf("%s: write unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]", what);
     link_open(&view->link, *what ? what : NULL);
     return NULL;
 }
@@ -63,7 +63,7 @@ void open_connect_dialog(struct view *view)
     dialog_ask(view,
                &(struct dialog_question){
                    .title = "Connect to a server",
-                   .words = "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine; "
+                   .words = "unix:PATH, poet://HOST:PORT, or ssh:HOST[:FILE] for another machine; "
                             "empty for the default server",
                    .placeholder = endpoint,
                    .button = "_Connect"},

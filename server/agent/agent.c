@@ -20,6 +20,7 @@
 struct agent {
     struct destination *to;
     char *where, *directory;
+    char *why; /* it is away; NULL: it is here, or not known */
     bool keep, here, said;
     struct stream **streams; /* NULL: done */
     bool *offered; /* and the answer has come */
@@ -41,6 +42,8 @@ static void on_here(void *context)
 {
     struct agent *agent = context;
     agent->here = true;
+    free(agent->why);
+    agent->why = NULL;
     log_line("%s is there", agent->where);
     for (size_t i = 0; i < agent->count; i++)
         offer(agent, i);
@@ -52,6 +55,9 @@ static void on_away(void *context, const char *why)
     if (agent->here || !agent->said)
         log_line("%s; what programs say is kept in %s until it goes on", why, agent->directory);
     agent->said = true;
+    free(agent->why);
+    agent->why = memory_printed("%s; what is recorded is kept in %s until it goes on", why,
+                                agent->directory);
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
         agent->offered[i] = false;
@@ -289,12 +295,15 @@ void agent_free(struct agent *agent)
     out_free(&agent->raw);
     out_free(&agent->packed);
     free(agent->where);
+    free(agent->why);
     free(agent->directory);
     free(agent);
     squeeze_rest();
 }
 
 const char *agent_where(const struct agent *agent) { return agent->where; }
+bool agent_knows(const struct agent *agent) { return agent->here || agent->said; }
+const char *agent_trouble(const struct agent *agent) { return agent->why ? agent->why : ""; }
 bool agent_is_away(const struct agent *agent) { return !agent->here; }
 
 bool agent_is_done(const struct agent *agent)

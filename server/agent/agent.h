@@ -24,6 +24,9 @@ bool agent_go_on(struct agent *agent, struct share share);
 bool agent_is_done(
     const struct agent *agent); /* nothing is left to be forwarded, or acknowledged */
 bool agent_is_away(const struct agent *agent); /* its destination */
+/* Whether it has heard anything of its destination, and what is wrong with that now: "", or one line. */
+bool agent_knows(const struct agent *agent);
+const char *agent_trouble(const struct agent *agent);
 void agent_leave(const struct agent *agent); /* says what is left, and where */
 
 #endif

@@ -6,6 +6,7 @@
 #include "memory/memory.h"
 #include "server/far/tls.h"
 #include "server/loop/turn.h"
+#include "wire/address.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -223,6 +224,9 @@ static bool greet(struct direct *d)
     }
     d->connected = true;
     if (d->far) {
+        struct key key; /* another one may be there since it was refused */
+        if (key_read(NULL, &key, &error))
+            d->key = key;
         setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         d->tls = tls_new(d->fd, false, &d->key, &error);
         if (!d->tls) {
@@ -313,7 +317,7 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
     ev_init(&d->patience, on_patience);
     d->io.data = d->again.data = d->patience.data = d;
     struct tls *probe = NULL;
-    bool good = endpoint_address(where, &d->address, &d->address_size, error) &&
+    bool good = address_of(where, &d->address, &d->address_size, error) &&
                 (!far || (key_read(NULL, &d->key, error) &&
                           (probe = tls_new(-1, false, &d->key, error)) != NULL));
     tls_free(probe);

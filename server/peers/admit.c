@@ -1,14 +1,10 @@
-/* Who may connect.  Over a Unix socket: the server's user.  Over TCP: whoever knows the secret, where the
- * server has one; else the server's user on this machine.  Beyond the loopback network nobody listens
- * without a secret. */
+/* Who may connect.  Over a Unix socket: the server's user.  Over a network: whoever has the key. */
 #define _GNU_SOURCE
 #include "server/peers/admit.h"
 #include "server/peers/greet.h"
 #include "server/peers/server.h"
 #include "server/loop/log.h"
 #include "server/far/tls.h"
-
-#include "wire/endpoint.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,64 +15,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* An address as /proc/net/tcp and tcp6 write it: words of the machine's byte order, then the port. */
-static void print_address(char *to, size_t size, const struct sockaddr_storage *address, bool v6)
-{
-    uint32_t words[4] = {0};
-    const struct sockaddr_in *in = (const void *)address;
-    const struct sockaddr_in6 *in6 = (const void *)address;
-    if (address->ss_family == AF_INET) {
-        memcpy(&words[3], &in->sin_addr, 4);
-        if (!v6) {
-            snprintf(to, size, "%08X:%04X", words[3], ntohs(in->sin_port));
-            return;
-        }
-        words[2] = htonl(0xffff); /* ::ffff:a.b.c.d */
-    } else {
-        memcpy(words, &in6->sin6_addr, 16);
-    }
-    snprintf(to, size, "%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3],
-             ntohs(in->sin_port));
-}
-
-/* The user who owns the socket at this end of a connection within the machine; false: not found. */
-static bool user_in(const char *path, const char *from, const char *to, uid_t *uid)
-{
-    FILE *f = fopen(path, "re");
-    char line[512], local[64], remote[64];
-    unsigned state, user;
-    bool found = false;
-    while (f && !found && fgets(line, sizeof line, f))
-        found =
-            sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u", local, remote, &state, &user) == 4 &&
-            strcmp(local, from) == 0 && strcmp(remote, to) == 0;
-    if (f)
-        fclose(f);
-    if (found)
-        *uid = user;
-    return found;
-}
-
-static bool same_user(int fd)
-{
-    struct sockaddr_storage here = {0}, there = {0};
-    socklen_t size = sizeof here, size_there = sizeof there;
-    uid_t uid;
-    if (getsockname(fd, (struct sockaddr *)&here, &size) < 0 ||
-        getpeername(fd, (struct sockaddr *)&there, &size_there) < 0)
-        return false;
-    for (int v6 = 0; v6 < 2; v6++) {
-        char from[64], to[64];
-        if (!v6 && here.ss_family != AF_INET)
-            continue;
-        print_address(from, sizeof from, &there, v6);
-        print_address(to, sizeof to, &here, v6);
-        if (user_in(v6 ? "/proc/net/tcp6" : "/proc/net/tcp", from, to, &uid))
-            return uid == getuid();
-    }
-    return false;
-}
 
 /* A machine that is gone without a word is noticed within a minute. */
 static void keep_alive(int fd)
@@ -127,14 +65,18 @@ static void refuse_one(struct server *server, int listener)
 }
 
 /* Whoever shows by TLS that it has the key. */
-static void admit_far(struct server *server, int fd, const struct sockaddr_storage *there)
+static void admit_far(struct server *server, int fd)
 {
     char name[64], host[INET6_ADDRSTRLEN] = "";
     struct error error;
-    const struct sockaddr_in *in = (const void *)there;
-    const struct sockaddr_in6 *in6 = (const void *)there;
-    bool v6 = there->ss_family == AF_INET6;
-    inet_ntop(there->ss_family, v6 ? (const void *)&in6->sin6_addr : (const void *)&in->sin_addr,
+    struct sockaddr_storage there = {0};
+    const struct sockaddr_in *in = (const void *)&there;
+    const struct sockaddr_in6 *in6 = (const void *)&there;
+    socklen_t there_size = sizeof there;
+    getpeername(fd, (struct sockaddr *)&there, &there_size);
+    keep_alive(fd);
+    bool v6 = there.ss_family == AF_INET6;
+    inet_ntop(there.ss_family, v6 ? (const void *)&in6->sin6_addr : (const void *)&in->sin_addr,
               host, sizeof host);
     snprintf(name, sizeof name, "%.45s port %u", host, ntohs(v6 ? in6->sin6_port : in->sin_port));
     int on = 1;
@@ -144,7 +86,23 @@ static void admit_far(struct server *server, int fd, const struct sockaddr_stora
     if (!tls)
         close(fd);
     else
-        peer_new(server, channel_on_tls(fd, tls), name, &greeting, false);
+        peer_new(server, channel_on_tls(fd, tls), name, &greeting);
+}
+
+/* Over a Unix socket; pid 0: from outside of the server's process namespace. */
+static void admit_here(struct server *server, int fd)
+{
+    char name[64];
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid();
+    snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
+    if (!own)
+        refuse(fd, name, "this server belongs to another user");
+    else if (peers_of(server) >= LIMIT_SESSIONS)
+        refuse(fd, name, "too many peers");
+    else
+        peer_new(server, channel_on_socket(fd), name, &greeting);
 }
 
 void admit(struct server *server, int listener, bool far)
@@ -155,32 +113,8 @@ void admit(struct server *server, int listener, bool far)
     if (fd < 0)
         return; /* weather: it hung up */
     server->out_of_descriptors = false;
-    struct sockaddr_storage here = {0};
-    struct ucred who = {0};
-    socklen_t size = sizeof here, who_size = sizeof who;
-    if (far) {
-        getpeername(fd, (struct sockaddr *)&here, &size);
-        keep_alive(fd);
-        admit_far(server, fd, &here);
-        return;
-    }
-    getsockname(fd, (struct sockaddr *)&here, &size);
-    bool local = here.ss_family == AF_UNIX, secret = !local && endpoint_token(), own;
-    char name[64] = "a peer over TCP";
-    if (local) { /* pid 0: it is outside of the server's process namespace */
-        own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0 && who.uid == getuid();
-        snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
-    } else {
-        own = secret || same_user(fd);
-        keep_alive(fd);
-    }
-    if (!own)
-        refuse(fd, name,
-               local ? "this server belongs to another user"
-                     : "this server belongs to another user: POET_TOKEN, the same on both "
-                       "sides, lets others in");
-    else if (peers_of(server) >= LIMIT_SESSIONS)
-        refuse(fd, name, "too many peers");
+    if (far)
+        admit_far(server, fd);
     else
-        peer_new(server, channel_on_socket(fd), name, &greeting, secret);
+        admit_here(server, fd);
 }

@@ -111,6 +111,7 @@ static struct source *begin(struct peer *peer, const struct forwarded_stream *st
         return NULL;
     }
     run_begun(peer->server, run);
+    tracefile_goes_on(run->trace, false);
     sources->items =
         grow(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
     struct source *source = &sources->items[sources->count++];
@@ -166,6 +167,7 @@ static enum origin_took take(struct peer *peer, struct source *source,
     if (took == ORIGIN_TOOK && source->origin->open) {
         source->run->finished = source->run->ending = false;
         tracefile_lock(source->run->trace, true);
+        tracefile_goes_on(source->run->trace, false);
     }
     peer->server->behind |= took == ORIGIN_TOOK;
     return took;

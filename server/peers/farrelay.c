@@ -2,6 +2,7 @@
 #include "server/peers/farrelay.h"
 
 #include "server/far/tls.h"
+#include "wire/address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static int connect_there(const char *where)
     struct sockaddr_storage address;
     size_t size;
     struct error error;
-    if (!endpoint_address(where, &address, &size, &error)) {
+    if (!address_of(where, &address, &size, &error)) {
         fail("", error.text);
         return -1;
     }

@@ -7,51 +7,30 @@
 #include "server/peers/welcome.h"
 #include "server/peers/server.h"
 #include "server/peers/viewer.h"
-#include "wire/endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the secret ---- */
+/* An agent's first program is told what is wrong with where it forwards to, which it knows in a moment, or is given up. */
+#define AGENT_SECONDS 1.0
 
-/* Takes the same time wherever they differ. */
-static bool same_token(const char *said, const char *wanted)
+static bool must_wait(const struct server *server)
 {
-    size_t n = strlen(said), m = wanted ? strlen(wanted) : 0;
-    unsigned differ = n != m || !m;
-    for (size_t i = 0; i < n && m; i++)
-        differ |= (unsigned char)(said[i] ^ wanted[i % m]);
-    return !differ;
+    return server->agent && !agent_knows(server->agent) &&
+           ev_now(server->loop) < server->begun + AGENT_SECONDS;
 }
 
-#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
-
-/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
-static void token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static enum readiness ready(struct peer *peer)
 {
-    struct in in = in_from(body, size);
-    char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
-    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
-    free(said);
-    if (!good) {
-        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
-        peer_refuse(peer, "POET_TOKEN is not the server's");
-    }
-    peer->owes_token = false;
+    return must_wait(peer->server) ? NOT_READY : READY;
 }
-
-static bool must_wait(const struct peer *peer)
-{
-    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
-}
-
-static enum readiness ready(struct peer *peer) { return must_wait(peer) ? NOT_READY : READY; }
 
 void greet_go_on(struct server *server)
 {
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+    bool wait = must_wait(server);
+    for (struct peer *peer = server->peers, *next; peer && !wait; peer = next) {
         next = peer->next;
-        if (peer->talk == &greeting && peer->owes_token && peer->in.size && !must_wait(peer))
+        if (peer->talk == &greeting && peer->in.size)
             peer_listen(peer);
     }
 }
@@ -85,6 +64,8 @@ static void welcome(struct peer *peer)
     if (program)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
                                 WELCOME_ENTRIES | WELCOME_SPANS);
+    if (program)
+        put_string(&peer->out, peer->server->agent ? agent_trouble(peer->server->agent) : "");
     out_end(&peer->out);
     if (program)
         welcome_answer(peer);
@@ -112,9 +93,7 @@ static void hello_message(struct peer *peer, const uint8_t *body, size_t size)
 
 static void first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    if (peer->owes_token || type == MESSAGE_TOKEN)
-        token_message(peer, type, body, size);
-    else if (type == MESSAGE_AGENT && peer->server->agent)
+    if (type == MESSAGE_AGENT && peer->server->agent)
         peer_refuse(peer, "this is an agent itself, of %s", agent_where(peer->server->agent));
     else if (type == MESSAGE_AGENT && agents_hello(peer, body, size))
         welcome(peer);

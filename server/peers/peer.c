@@ -19,14 +19,13 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
 struct peer *peer_new(struct server *server, struct channel channel, const char *name,
-                      const struct talk *talk, bool far)
+                      const struct talk *talk)
 {
     struct peer *peer = memory_zeroed(1, sizeof *peer);
     peer->server = server;
     peer->channel = channel;
     peer->limit = LIMIT_MESSAGE_BYTES;
     peer->talk = talk;
-    peer->owes_token = far;
     peer->since = ev_now(server->loop);
     snprintf(peer->name, sizeof peer->name, "%s", name);
     peer->previous = server->last_peer; /* in the order of their coming, as their lines are to be */

@@ -48,7 +48,6 @@ struct peer {
     size_t limit; /* bytes of a message */
     uint64_t in_bytes; /* read and used up so far, for complaints */
     double since;
-    bool owes_token; /* it must say the secret before HELLO */
     bool stalled; /* there is no room for its next message: it is tried again */
     bool ending; /* answer what is in out, then drop */
     bool unread; /* messages were left for the next turn */
@@ -78,9 +77,8 @@ struct peer {
     uint64_t fed_lag;
 };
 
-/* far: it must say the secret first. */
 struct peer *peer_new(struct server *server, struct channel channel, const char *name,
-                      const struct talk *talk, bool far);
+                      const struct talk *talk);
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

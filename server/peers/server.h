@@ -45,7 +45,9 @@ struct server {
     double looked;    /* when files were looked for that are deleted */
     int spare; /* a descriptor in reserve, to refuse with */
     bool out_of_descriptors;
-    double guess; /* a secret that is wrong: from then on the next one is looked at */
+    double begun; /* when it came up */
+    double
+        away; /* of an agent without programs: since when where it forwards to is not there, 0 not known */
 };
 
 #endif

@@ -243,6 +243,7 @@ void telling_end(struct server *server, struct run *run)
     journal_put_quiet(run->taking,
                       (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
     taker_leave(server->taker);
+    tracefile_has_ended(run->trace);
     tracefile_lock(run->trace, false);
 }
 

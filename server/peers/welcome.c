@@ -49,6 +49,7 @@ bool welcome_hear(struct peer *peer, const uint8_t *body, size_t size, struct he
     run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
     run_begun(peer->server, run);
+    tracefile_goes_on(run->trace, true);
     struct taker *taker = peer->server->taker;
     taker_enter(taker);
     bool fits = journal_hello(run->taking, body, size, hello->environment);

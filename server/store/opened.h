@@ -38,6 +38,7 @@ struct tracefile {
     int fd;
     char name[TRACEFILE_NAME_BYTES + 1];
     pthread_mutex_t lock;
+    uint8_t holds; /* enum tracefile_holds */
     /* the journal */
     struct region region;
     uint64_t at; /* in it, complete on disk */

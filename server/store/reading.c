@@ -416,7 +416,8 @@ static uint64_t find_state(struct replaying *r)
         if (!good[i] && memcmp(head + SLOT_AT + SLOT_BYTES_HEAD * i, none, sizeof none) != 0)
             note_damage(r, SLOT_AT + SLOT_BYTES_HEAD * i, SLOT_BYTES_HEAD);
     }
-    for (unsigned i = SLOT_AT + 2 * SLOT_BYTES_HEAD; i < TRACEFILE_HEAD_BYTES; i++)
+    bool said = head[HOLDS_AT] <= HOLDS_WHOLE && (head[HOLDS_AT] ^ head[HOLDS_AT + 1]) == 0xff;
+    for (unsigned i = HOLDS_AT + (said ? 2 : 0); i < TRACEFILE_HEAD_BYTES; i++)
         if (head[i])
             note_damage(r, i, 1);
     unsigned newest = good[0] && good[1] ? serials[1] > serials[0] : good[1];
@@ -429,6 +430,15 @@ static uint64_t find_state(struct replaying *r)
         note_damage(r, bad, CHUNK_HEAD_BYTES);
     }
     return 0;
+}
+
+enum tracefile_holds tracefile_held(const uint8_t *head)
+{
+    uint8_t holds = head[HOLDS_AT];
+    bool said = (head[HOLDS_AT + 1] ^ holds) == 0xff;
+    return said && holds <= HOLDS_WHOLE  ? (enum tracefile_holds)holds
+           : holds || head[HOLDS_AT + 1] ? HOLDS_OWN
+                                         : HOLDS_SENT;
 }
 
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size)

@@ -7,6 +7,7 @@
 
 #define SLOT_AT 48u /* in the head */
 #define SLOT_BYTES_HEAD 24u
+#define HOLDS_AT 96u /* likewise: enum tracefile_holds and its complement, or two zeros */
 #define STATE_HEAD_BYTES 80u
 #define STATE_HEAD_3_BYTES 48u /* up to version 3, where a region began with each state */
 

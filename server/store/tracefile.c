@@ -5,6 +5,7 @@
 #include "server/store/marks.h"
 #include "server/store/opened.h"
 #include "server/store/reserve.h"
+#include "server/store/states.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,6 +84,22 @@ void tracefile_lock(struct tracefile *file, bool more_comes)
 {
     flock(file->fd, more_comes ? LOCK_EX | LOCK_NB : LOCK_UN);
 }
+
+/* Of two bytes, of which one tells that the other is damaged. */
+static void hold(struct tracefile *file, enum tracefile_holds holds)
+{
+    uint8_t bytes[2] = {(uint8_t)holds, (uint8_t)~holds};
+    if (file->holds != holds && !file->reading && write_at(file->fd, bytes, sizeof bytes, HOLDS_AT))
+        file->holds = (uint8_t)holds;
+}
+
+void tracefile_goes_on(struct tracefile *file, bool own)
+{
+    if (own || file->holds == HOLDS_WHOLE)
+        hold(file, HOLDS_OWN);
+}
+
+void tracefile_has_ended(struct tracefile *file) { hold(file, HOLDS_WHOLE); }
 
 void tracefile_close(struct tracefile *file)
 {

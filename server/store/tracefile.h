@@ -33,6 +33,17 @@ void tracefile_close(struct tracefile *file);
 /* Says to readers whether more will come: a lock of the whole file, taken when it is created. */
 void tracefile_lock(struct tracefile *file, bool more_comes);
 
+/* What a server is to know that is started on the file again, in its head. */
+enum tracefile_holds {
+    HOLDS_SENT, /* all of it comes again, from agents */
+    HOLDS_OWN, /* more than that, and it has not ended */
+    HOLDS_WHOLE, /* it has ended */
+};
+/* More comes; own: from a program itself. */
+void tracefile_goes_on(struct tracefile *file, bool own);
+void tracefile_has_ended(struct tracefile *file);
+enum tracefile_holds tracefile_held(const uint8_t *head); /* its TRACEFILE_HEAD_BYTES */
+
 /* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
  * is full: the journal then ends with the last complete flush, and there is room for last words. */
 void tracefile_append(struct tracefile *file, struct chunk chunk);

@@ -100,11 +100,11 @@ static bool is_taken(unsigned kind)
     case CHUNK_ENTRIES:
     case CHUNK_SWITCHES:
     case CHUNK_METERS:
+    case CHUNK_SPANS:
         return true;
     default:
-        return kind > MESSAGE_HELLO && kind <= MESSAGE_CELLS && kind != MESSAGE_TOKEN &&
-               kind != MESSAGE_THREAD && kind != MESSAGE_WAKE && kind != MESSAGE_REPORT &&
-               kind != MESSAGE_REGION;
+        return kind > MESSAGE_HELLO && kind <= MESSAGE_SPAN && kind != MESSAGE_THREAD &&
+               kind != MESSAGE_WAKE && kind != MESSAGE_REPORT && kind != MESSAGE_REGION;
     }
 }
 

@@ -192,11 +192,16 @@ last=$(poet dump latest --json | sed -n 's/.*"event":"\(2:[0-9]*\)".*/\1/p' | ta
 is "what one did in a mutex is before what the next does there" "$(poet order latest 2:1 "$last")" before
 stop_server
 
-# Over TCP the queues are sent instead of shared.
-port=$(( 20000 + RANDOM % 20000 ))
-start_server -o t/ -q -l "tcp:127.0.0.1:$port" -l "unix:$XDG_RUNTIME_DIR/poet.sock"
-POET_SERVER=tcp:127.0.0.1:$port ./traced >got 2>err
-is "over TCP the results are those of an untraced run" "$(cat got err)" "$(cat want)"
+# Where no memory can be shared the queues are sent.
+cat >unshared.c <<'C'
+#include <errno.h>
+int memfd_create(const char *name, unsigned flags) { (void)name, (void)flags; errno = ENOSYS; return -1; }
+C
+cc -shared -fPIC unshared.c -o unshared.so
+sent() { LD_PRELOAD="$work/unshared.so" "$@"; }
+start_server -o t/ -q
+sent ./traced >got 2>err
+is "where queues are sent the results are those of an untraced run" "$(cat got err)" "$(cat want)"
 check "the trace is sound" sound latest
 is "and has every process" "$(poet stat latest | grep -c ^program)" 6
 is "each of which has sent all that it had" "$(figure latest cut_off)" 0
@@ -212,7 +217,7 @@ int main(void)
 }
 C
 poetcc -trace -w killed.c -o killed
-{ POET_SERVER=tcp:127.0.0.1:$port ./killed; } 2>/dev/null
+{ sent ./killed; } 2>/dev/null
 check "a program that is killed leaves a trace" until_true finished latest
 is "in which nothing is wrong or pending" "$(figure latest contradictions)$(figure latest pending)" 00
 check "and all but the last queue is there" test "$(figure latest events)" -gt 80000
@@ -249,7 +254,7 @@ C
 poetcc -trace -w leaves.c -o leaves
 for way in "exit 0 80001" "_exit 0 80001" "handler 0 80001" "exec 0 80001" "noexec 1 1" "exec-threads 1 80001"; do
     set -- $way
-    { POET_SERVER=tcp:127.0.0.1:$port POET_RUN="$1" ./leaves "$1"; } 2>/dev/null
+    { POET_RUN="$1" sent ./leaves "$1"; } 2>/dev/null
     run="unix:$XDG_RUNTIME_DIR/poet.sock#$1"
     until_true finished "$run"
     is "an end by $1 is one, or is said to be none" "$(figure "$run" cut_off)" "$2"

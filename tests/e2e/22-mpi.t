@@ -181,18 +181,20 @@ done
 if [ -x "$(command -v mpirun.mpich)" ] && [ "$(id -u)" = 0 ] && netns 2>netns.log; then
     export CC=mpicc.mpich
     poetcc -trace -g "$root/tests/e2e/mpi-log.c" -o mpi-log 2>/dev/null
-    export POET_TOKEN="a secret of the test"
-    ip netns exec poet-a poet server -l tcp:10.77.0.1:7711 -l "unix:$work/far.sock" -o far.poet -q &
+    poet key >/dev/null
+    POET_KEY_FILE=$work/another poet key >/dev/null
+    ip netns exec poet-a poet server -l poet://10.77.0.1:7711 -l "unix:$work/far.sock" -o far.poet -q &
     pids="$pids $!"
     until_true poet runs "unix:$work/far.sock"
     far() {
-        POET_TOKEN=$1 ip netns exec poet-a timeout 60 mpirun.mpich -launcher ssh -launcher-exec "$work/to-host" \
-            -hosts 10.77.0.1,10.77.0.2 -genv POET_SERVER tcp:10.77.0.1:7711 -genv POET_RUN both -n 4 ./mpi-log 2>&1
+        POET_KEY_FILE=$1 ip netns exec poet-a timeout 60 mpirun.mpich -launcher ssh -launcher-exec "$work/to-host" \
+            -hosts 10.77.0.1,10.77.0.2 -genv POET_SERVER 10.77.0.1:7711 -genv POET_RUN both -n 4 ./mpi-log 2>&1
     }
     unset POET_QUIET
-    like "without the secret: untraced" "$(far "another text")" "POET_TOKEN is not the server's: the program runs untraced"
+    like "with another key: said, and kept" "$(far "$work/another")" "^poet: poet://10.77.0.1:7711: it does not have the same key: .*; what is recorded is kept in "
     export POET_QUIET=1
-    far "$POET_TOKEN"
+    rm -r "$work/state/poet/agent"
+    far "$work/.config/poet/key"
     check "two hosts: sound" sound "unix:$work/far.sock"
     is "two hosts: are named" "$(poet stat --json "unix:$work/far.sock" | grep -o '"host":"[^"]*"' | sort -u | wc -l)" 2
     like "two hosts: each receive has its send" \

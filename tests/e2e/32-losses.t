@@ -81,15 +81,21 @@ stop_server
 
 # ---- a full disk ----
 
+# Where no memory can be shared, what is in the queues is sent.
+cat >unshared.c <<'C'
+#include <errno.h>
+int memfd_create(const char *name, unsigned flags) { (void)name, (void)flags; errno = ENOSYS; return -1; }
+C
+cc -shared -fPIC unshared.c -o unshared.so
 MANY=$((5 * N)) # more than there is room for
 ALL_MANY=$((ALL + 5 * (MANY - N)))
 # The last two drop more at once than they keep numbers of.
-for how in "$ENDPOINT 50 256" "tcp:127.0.0.1:7835 50 256" "$ENDPOINT 0 16" "tcp:127.0.0.1:7835 0 16"; do
+for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     read -r way wait queue <<<"$how"
-    limited 600 -o full/ -l "$ENDPOINT" -l tcp:127.0.0.1:7835
-    POET_SERVER=$way POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
+    limited 600 -o full/ -l "$ENDPOINT"
+    LD_PRELOAD=$([ "$way" = shared ] || echo "$work/unshared.so") POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
     until_true finished "$ENDPOINT"
-    is "a full disk (${way%%:*}, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
+    is "a full disk (queues are $way, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
     like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
@@ -162,10 +168,10 @@ int main(void)
 }
 C
 poetcc -trace -g leaves.c -o leaves
-start_server -o left/ -q -l "$ENDPOINT" -l tcp:127.0.0.1:7835
-for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
-    POET_SERVER=$way timeout 30 ./leaves >out 2>&1
-    is "the main thread leaves first (${way%%:*}): the program ends with its last thread" "$? $(cat out)" "0 the end"
+start_server -o left/ -q -l "$ENDPOINT"
+for way in shared sent; do
+    LD_PRELOAD=$([ $way = shared ] || echo "$work/unshared.so") timeout 30 ./leaves >out 2>&1
+    is "the main thread leaves first (queues are $way): the program ends with its last thread" "$? $(cat out)" "0 the end"
     check "and the trace is whole" sound latest
     like "with all that its threads did" "$(poet dump latest | grep -c ' enter ')" '^30[01]$'
 done
@@ -336,16 +342,11 @@ like "without a descriptor left: refused in words" "$(perl many.pl | tr -d '\0')
 is "said once" "$(grep -c 'until a descriptor is free' few.log)" 1
 check "and it goes on" until_true poet runs
 stop_server
-POET_TOKEN="a secret of the test" start_server -o token/ -l "$ENDPOINT" -l tcp:127.0.0.1:7836
-like "where there is a secret it is asked for, on this machine, too" "$(poet runs tcp:127.0.0.1:7836 2>&1)" \
-    "POET_TOKEN is not the server's"
-check "and whoever knows it is let in" env POET_TOKEN="a secret of the test" poet runs tcp:127.0.0.1:7836
-stop_server
-start_server -o token/ -l "$ENDPOINT" -l tcp:127.0.0.1:7836
-check "without one: the server's user" env POET_TOKEN="a secret of the test" poet runs tcp:127.0.0.1:7836
+start_server -o other/ -l "$ENDPOINT"
 cat >other.pl <<'P'
-use IO::Socket::INET; $( = $) = "65534 65534"; $< = $> = 65534; $> == 65534 or exit 77;
-my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:7836"); sysread $s, my $answer, 200; print $answer
+use IO::Socket::UNIX; chmod 0777, "$ENV{XDG_RUNTIME_DIR}/poet.sock"; my $s; chdir $ENV{XDG_RUNTIME_DIR};
+$( = $) = "65534 65534"; $< = $> = 65534; $> == 65534 or exit 77;
+$s = IO::Socket::UNIX->new(Peer => "poet.sock") or exit 77; sysread $s, my $answer, 200; print $answer
 P
 said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
 if [ $? = 77 ]; then skip "another user is refused: this needs root"

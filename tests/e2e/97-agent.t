@@ -17,7 +17,7 @@ unset POET_KEY_FILE
 like "no key: an agent says what to do" "$(poet server --to poet://127.0.0.1:$far 2>&1)" \
     "^poet server: there is no key \($work/.config/poet/key\): make one with poet key"
 like "no key: no door beyond this machine" "$(poet server -l poet://0.0.0.0:$far 2>&1)" "there is no key .* make one with poet key"
-is "no key: nor by TCP" "$(poet server -l tcp:0.0.0.0:$far 2>&1 | wc -l)" 1
+like "in the clear: never" "$(poet server -l tcp:127.0.0.1:$far 2>&1)" "^poet server: tcp:127.0.0.1:$far: nothing goes over a network in the clear"
 is "poet key makes one" "$(poet key)" "$work/.config/poet/key"
 is "for its user alone" "$(stat -c %a:%s "$work/.config/poet/key")" 600:65
 like "and never another over it" "$(poet key 2>&1)" "is there already"

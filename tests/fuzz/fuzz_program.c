@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin(&server, file);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         abort();
-    peer_new(&server, channel_on_socket(pair[0]), "fuzz", &greeting, false);
+    peer_new(&server, channel_on_socket(pair[0]), "fuzz", &greeting);
     struct fuzzed program = {.fd = pair[1]};
     while (size && server.peers) {
         unsigned type;

@@ -1,6 +1,6 @@
 /* Endpoints: good and bad names, stale and live sockets. */
 #include "tests/unit/unit.h"
-#include "wire/endpoint.h"
+#include "wire/address.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,24 +14,23 @@ static void bad_names_are_refused_with_a_reason(void **state)
         const char *name, *why;
     } cases[] = {
         {"unix:", "no path"},
-        {"tcp:", "write tcp:HOST:PORT"},
-        {"tcp:127.0.0.1", "write tcp:HOST:PORT"},
-        {"tcp:8.8.8.8:80", "only the loopback addresses"},
-        {"tcp:0.0.0.0:80", "only the loopback addresses"},
-        {"tcp:[::]:80", "only the loopback addresses"},
-        {"file:x", "write unix:PATH, poet://HOST:PORT or tcp:HOST:PORT"},
+        {"tcp:127.0.0.1:80", "nothing goes over a network in the clear: write poet://HOST:PORT"},
+        {"poet://", "write poet://HOST:PORT"},
+        {"poet://127.0.0.1", "write poet://HOST:PORT"},
+        {"poet://:80", "write poet://HOST:PORT"},
+        {"file:x", "write unix:PATH or poet://HOST:PORT"},
         {"unix:/nonexistent/directory/socket", "No such file or directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {""};
-        assert_int_equal(endpoint_listen(cases[i].name, &error), -1);
+        assert_int_equal(address_listen(cases[i].name, &error), -1);
         if (!strstr(error.text, cases[i].why))
             fail_msg("%s: \"%s\", not \"%s\"", cases[i].name, error.text, cases[i].why);
     }
     char text[256] = "unix:/tmp/";
     memset(text + 10, 'x', 120);
     struct error error;
-    assert_int_equal(endpoint_listen(text, &error), -1);
+    assert_int_equal(address_listen(text, &error), -1);
     assert_non_null(strstr(error.text, "a socket path has at most 107 bytes, this one has 125"));
 }
 
@@ -45,20 +44,20 @@ static void a_stale_socket_is_replaced_a_live_one_is_not(void **state)
     snprintf(endpoint, sizeof endpoint, "unix:%s", path);
     assert_int_equal(endpoint_connect(endpoint, 100, &absent, &error), -1);
     assert_true(absent);
-    int first = endpoint_listen(endpoint, &error);
+    int first = address_listen(endpoint, &error);
     assert_true(first >= 0);
-    assert_int_equal(endpoint_listen(endpoint, &error), -1);
+    assert_int_equal(address_listen(endpoint, &error), -1);
     assert_non_null(strstr(error.text, "another server is listening there"));
     close(first); /* as after kill -9: the file stays */
     assert_int_equal(endpoint_connect(endpoint, 100, &absent, &error), -1);
     assert_true(absent);
-    int second = endpoint_listen(endpoint, &error);
+    int second = address_listen(endpoint, &error);
     assert_true(second >= 0);
     close(second);
     unlink(path);
     FILE *f = fopen(path, "w");
     fclose(f);
-    assert_int_equal(endpoint_listen(endpoint, &error), -1);
+    assert_int_equal(address_listen(endpoint, &error), -1);
     assert_non_null(strstr(error.text, "is not a socket"));
     unlink(path);
 }
@@ -74,9 +73,45 @@ static void the_directory_must_be_the_users_own(void **state)
     setenv("POET_SERVER", "unix:/x", 1);
     assert_true(endpoint_default(path, sizeof path, &error));
     assert_string_equal(path, "unix:/x");
+    setenv("POET_SERVER", "laptop:7711", 1);
+    assert_true(endpoint_default(path, sizeof path, &error));
+    assert_string_equal(path, "poet://laptop:7711");
     unsetenv("POET_SERVER");
     assert_true(endpoint_default(path, sizeof path, &error));
     assert_string_equal(path, "unix:/run/somewhere/poet.sock");
+}
+
+static void what_is_elsewhere_is_reached_by_an_agent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *named, *target; /* NULL: it is no such thing */
+    } cases[] = {
+        {"laptop:7711", "poet://laptop:7711"},
+        {"127.0.0.1:1", "poet://127.0.0.1:1"},
+        {"[::1]:7711", "poet://[::1]:7711"},
+        {"poet://laptop:7711", "poet://laptop:7711"},
+        {"nats://laptop", "nats://laptop"},
+        {"unix:/x", NULL},
+        {"unix:80", NULL},
+        {"tcp:laptop:80", NULL},
+        {"laptop", NULL},
+        {"laptop:", NULL},
+        {":80", NULL},
+        {"laptop:port", NULL},
+        {"a:b:80", NULL},
+        {"directory/laptop:80", NULL},
+        {"none", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char target[40] = "";
+        bool is = endpoint_elsewhere(cases[i].named, target, sizeof target);
+        if (is != (cases[i].target != NULL) || (is && strcmp(target, cases[i].target) != 0))
+            fail_msg("%s: %d \"%s\"", cases[i].named, is, target);
+    }
+    char small[8];
+    assert_false(endpoint_elsewhere("laptop:7711", small, sizeof small));
 }
 
 int main(void)
@@ -85,6 +120,7 @@ int main(void)
         cmocka_unit_test(bad_names_are_refused_with_a_reason),
         cmocka_unit_test(a_stale_socket_is_replaced_a_live_one_is_not),
         cmocka_unit_test(the_directory_must_be_the_users_own),
+        cmocka_unit_test(what_is_elsewhere_is_reached_by_an_agent),
     };
     return cmocka_run_group_tests_name("endpoint", tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ struct becoming child_becomes(uintptr_t site)
                          (t ? child_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
-    b.paused = server_remote && pid == self && server_alive() && recording_here() != NULL;
+    b.paused = server_sends && pid == self && server_alive() && recording_here() != NULL;
     if (b.paused)
         sender_pause(SENDER_MS);
     errno = saved;
@@ -235,7 +235,7 @@ void child_ends_at_once(uintptr_t site)
     pid_t pid = getpid();
     if (pid == self) {
         child_ends(site);
-        if (server_remote && server_alive() && recording_here())
+        if (server_sends && server_alive() && recording_here())
             sender_leave(SENDER_MS);
     } else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
         atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));

@@ -79,11 +79,20 @@ static size_t read_arguments(uint32_t *count)
 }
 
 static char environment[64] = "pthread";
-static char endpoint[400];
+static char endpoint[400]; /* of this machine */
+static char target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
 
 /* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
 #pragma weak poet_launch
 static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
+
+static uint64_t random_number(void)
+{
+    uint64_t number;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+        number = clock_now() ^ ((uint64_t)getpid() << 40);
+    return number;
+}
 
 /* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in a
  * child after fork, whatever became of the environment (setproctitle() writes over it). */
@@ -102,7 +111,7 @@ static const char *run_name(void)
         environment_set("POET_RUN", name);
     } else {
         snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
-                 (unsigned long long)instance);
+                 (unsigned long long)random_number());
         environment_set("POET_RUN", name);
     }
     return name;
@@ -180,6 +189,10 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_meters = flags & WELCOME_METERS;
             server_entries = flags & WELCOME_ENTRIES;
             server_spans = flags & WELCOME_SPANS;
+            uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
+            const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
+            snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
+                     words ? (const char *)words : "");
             return true;
         }
         uint32_t n_text = get_u32(&in);
@@ -195,8 +208,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
 /* Begins a new life under a server that was reached: a new instance, all told anew. */
 static bool introduce(int fd, unsigned patience_ms, struct error *why)
 {
-    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
-        instance = clock_now() ^ ((uint64_t)getpid() << 40);
+    instance = random_number();
     fd = descriptor_away(fd, 3);
     fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
     lines_begin();
@@ -213,7 +225,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     int counters = -1;
     bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
     shared_begin(counters);
-    if (welcome && (!server_remote || sender_begin())) {
+    if (welcome && (!server_sends || sender_begin())) {
         meters_announce();
         return true;
     }
@@ -225,47 +237,81 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 
 /* ---- at the start ---- */
 
-static void attach(void)
+static void choose_environment(void)
 {
-    const char *named = environment_get("POET_SERVER"),
-               *chosen = environment_get("POET_ENVIRONMENT");
-    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
-    bool absent = true;
-    if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
-        return;
+    const char *chosen = environment_get("POET_ENVIRONMENT");
     if (chosen && *chosen)
         snprintf(environment, sizeof environment, "%s", chosen);
     else if (thread_runtime())
         snprintf(environment, sizeof environment, "%s", thread_runtime());
-    if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
-        say("%s", error.text);
-        return;
+}
+
+/* A server that runs; -1 with why: it cannot be used, "": there is none, and none is named. */
+static int connect_to_server(const char *named)
+{
+    bool absent = true;
+    int fd = endpoint_default(endpoint, sizeof endpoint, &error)
+                 ? endpoint_connect(endpoint, 1000, &absent, &error)
+                 : -1;
+    if (fd < 0 && absent && *endpoint && !(named && *named))
+        *error.text = 0;
+    return fd;
+}
+
+#define TRIES 4 /* to join one that turns out to be about to end; then another is started */
+
+/* A server of our own, or an agent of the target, which the processes of a run have in common. */
+static bool launch(void)
+{
+    const struct launch what = {.name = *target                       ? run_name()
+                                        : environment_get("POET_RUN") ? NULL
+                                                                      : launch_name(),
+                                .to = *target ? target : NULL};
+    bool joined = true, introduced = false;
+    for (int tries = 0; tries < TRIES && joined && !introduced; tries++) {
+        if (tries)
+            nanosleep(&(struct timespec){0, 50000000}, NULL);
+        int fd = launch_server(&what, &joined, file, sizeof file, endpoint, sizeof endpoint);
+        *error.text = 0;
+        introduced = fd >= 0 && introduce(fd, 2000, &error);
     }
-    server_remote = strncmp(endpoint, "unix:", 5) != 0 || !server_may_share();
-    clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
-    int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
-    if (fd < 0 && (!absent || (named && *named))) {
-        say("%s: the program runs untraced", error.text);
-        return;
-    }
-    const char *launch = environment_get("POET_RUN") ? NULL : launch_name();
-    if (fd < 0)
-        fd = launch ? launch_shared(launch, file, sizeof file, endpoint, sizeof endpoint)
-                    : launch_server(file, sizeof file, endpoint, sizeof endpoint);
-    bool introduced = fd >= 0 && introduce(fd, 2000, &error);
     launch_done();
-    if (fd < 0)
+    return introduced;
+}
+
+static bool connect_or_launch(const char *named, bool own)
+{
+    int fd = own || *target ? -1 : connect_to_server(named);
+    bool needed = own || *target || (fd < 0 && !*error.text);
+    bool introduced = needed ? launch() : fd >= 0 && introduce(fd, 2000, &error);
+    const char *who = *target ? target : *file ? "its own server" : fd >= 0 ? endpoint : "";
+    if (strncmp(error.text, who, strlen(who)) == 0)
+        who = "";
+    if (!introduced && *error.text)
+        say("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
+    else if (introduced && *error.text)
+        say("%s%s%s", who, *who ? ": " : "", error.text);
+    return introduced;
+}
+
+static void attach(void)
+{
+    const char *named = environment_get("POET_SERVER");
+    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
+    bool own = output && *output;
+    if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
-    if (!introduced) {
-        say("%s: %s: the program runs untraced", *file ? "its own server" : endpoint, error.text);
-        return;
-    }
-    if (!*file)
+    choose_environment();
+    if (own || !named || !endpoint_elsewhere(named, target, sizeof target))
+        *target = 0;
+    server_sends = !server_may_share();
+    clock_ticks = clock_ticks && !server_sends; /* whose server could not convert them */
+    if (!connect_or_launch(named, own) || !*file)
         return;
     environment_set("POET_SERVER", endpoint); /* for those that this program starts */
     environment_unset("POET_OUTPUT");
     say("%stracing into %s (its newest %s); see it with: poet view %s",
-        output && *output ? "" : "no server was running: ", file,
+        own ? "" : "no server was running: ", file,
         environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
 
@@ -409,7 +455,7 @@ static void stop(void)
     child_ends(0);
     life_end_main();
     unseen_pass_on();
-    if (server_remote)
+    if (server_sends)
         sender_leave(SENDER_MS);
     if (wanted_first() & WANTED_CALLS) /* no events, but calls */
         return;

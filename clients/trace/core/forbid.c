@@ -115,7 +115,7 @@ static uint32_t not_allowed_by(long program)
 static bool filter_before(long program)
 {
     uint32_t before = atomic_load(&allowed_not), bits = not_allowed_by(program);
-    if (server_remote && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
+    if (server_sends && bits & 1u << ALLOWED_FILES) /* the sender looks there who is left */
         bits |= 1u << ALLOWED_RECORDING;
     now.forbidden = bits & ~before;
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {

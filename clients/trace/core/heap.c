@@ -8,7 +8,7 @@
 bool poet_heap_begin(int fd)
 {
     const struct thread *t = thread_self();
-    if (!t || server_remote || !server_heaps)
+    if (!t || server_sends || !server_heaps)
         return false;
     uint8_t message[MESSAGE_FRAME_BYTES + 8];
     struct out out = {.data = message, .room = sizeof message};

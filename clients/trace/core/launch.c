@@ -1,4 +1,4 @@
-/* Starting a server of our own, where none is running. */
+/* Starting a server of our own, where none is running, or an agent of one elsewhere. */
 #define _GNU_SOURCE
 #include "clients/trace/core/launch.h"
 
@@ -64,7 +64,8 @@ static bool find_server(char *path, size_t size)
 
 /* In the grandchild: nothing of the program's may stay open, or whoever waits for
  * its output to end would wait for the server. */
-static void become_server(const char *program, const char *file, const char *endpoint, int fd)
+static void become_server(const char *program, const struct launch *launch, const char *file,
+                          const char *endpoint, int fd)
 {
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < (report_is_printed() ? 2 : 3); i++)
@@ -84,6 +85,11 @@ static void become_server(const char *program, const char *file, const char *end
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGINT, SIG_IGN);
     environment_unset("LD_PRELOAD");
+    if (launch->to)
+        execl(program, program, "--client", "3", "--once", "--to", launch->to, "-l", endpoint, "-q",
+              (char *)NULL);
+    if (launch->to)
+        _exit(127);
     if (!environment_get("POET_KEEP"))
         environment_set("POET_KEEP", "1G");
     execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint,
@@ -91,27 +97,66 @@ static void become_server(const char *program, const char *file, const char *end
     _exit(127);
 }
 
-/* A server of our own, that no wait() of the program can see. */
-int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+static void name_file(char *file, size_t size)
 {
-    static char program[PATH_MAX], directory[256]; /* once in the life of a process */
-    static struct error error;
+    const char *wanted = environment_get("POET_OUTPUT");
+    if (wanted && *wanted)
+        snprintf(file, size, "%s", wanted);
+    else
+        snprintf(file, size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
+}
+
+static struct error error;
+
+/* FNV-1a (Fowler, Noll and Vo) */
+static uint64_t mix_in(uint64_t hash, const char *s)
+{
+    do
+        hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
+    while (*s++);
+    return hash;
+}
+
+/* By its name, and where its agent forwards to, with which key. */
+static uint64_t launch_hash(const struct launch *launch)
+{
+    const char *key = launch->to ? environment_get("POET_KEY_FILE") : NULL;
+    uint64_t hash = mix_in(0xcbf29ce484222325u, launch->name);
+    return mix_in(mix_in(hash, launch->to ? launch->to : ""), key ? key : "");
+}
+
+/* Where an agent of all processes of the run listens, or a server of this one. */
+static bool name_socket(const struct launch *launch, char *endpoint, size_t size)
+{
+    static char directory[256];
+    if (!endpoint_directory(directory, sizeof directory, &error))
+        return false;
+    if (launch->to)
+        snprintf(endpoint, size, "unix:%s/agent-%016llx.sock", directory,
+                 (unsigned long long)launch_hash(launch));
+    else
+        snprintf(endpoint, size, "unix:%s/poet-%d.sock", directory, (int)getpid());
+    return true;
+}
+
+/* A server of our own, that no wait() of the program can see. */
+static int launch_alone(const struct launch *launch, char *file, size_t file_size, char *endpoint,
+                        size_t endpoint_size)
+{
+    static char program[PATH_MAX]; /* once in the life of a process */
     int pair[2];
     if (!find_server(program, sizeof program)) {
-        say("no server is running and poet-server was not found: the program runs untraced "
-            "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)");
+        say("%s and poet-server was not found: the program runs untraced "
+            "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
+            launch->to ? "an agent is needed" : "no server is running");
         return -1;
     }
-    if (!endpoint_directory(directory, sizeof directory, &error)) {
+    if (!launch->to)
+        name_file(file, file_size);
+    if (!name_socket(launch, endpoint, endpoint_size)) {
         say("%s", error.text);
         return -1;
     }
-    const char *wanted = environment_get("POET_OUTPUT");
-    if (wanted && *wanted)
-        snprintf(file, file_size, "%s", wanted);
-    else
-        snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
-    snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
     pair[0] = descriptor_away(pair[0], 4);
@@ -122,7 +167,7 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
     if (child == 0) {
         setsid();
         if (syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) == 0)
-            become_server(program, file, endpoint, pair[1]);
+            become_server(program, launch, file, endpoint, pair[1]);
         _exit(0);
     }
     close(pair[1]);
@@ -143,18 +188,19 @@ static int lock_file = -1;
 static char lock_path[400];
 static pid_t starter; /* of the server that it names */
 
-/* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
-static bool lock_launch(const char *launch)
+/* Of the launch; agents have one in common. */
+static bool lock_launch(const struct launch *launch)
 {
     static char directory[256];
-    static struct error error;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = launch; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
     if (!endpoint_directory(directory, sizeof directory, &error))
         return false;
-    snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory, (unsigned long long)hash);
-    lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
+    if (launch->to)
+        snprintf(lock_path, sizeof lock_path, "%s/launch-agents", directory);
+    else
+        snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory,
+                 (unsigned long long)launch_hash(launch));
+    if (lock_file < 0)
+        lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
@@ -163,19 +209,31 @@ static bool lock_launch(const char *launch)
     return false;
 }
 
-int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint,
-                  size_t endpoint_size)
+/* The one that another process of the launch has started; -1: none answers. */
+static int join(const struct launch *launch, char *endpoint, size_t endpoint_size)
 {
     static char known[400];
-    static struct error error;
-    bool absent;
-    ssize_t n = lock_launch(launch) ? pread(lock_file, known, sizeof known - 1, 0) : 0;
-    int fd = n > 0 ? endpoint_connect(known, 1000, &absent, &error) : -1;
-    if (fd >= 0) {
+    bool absent, locked = lock_launch(launch);
+    ssize_t n = locked && !launch->to ? pread(lock_file, known, sizeof known - 1, 0) : 0;
+    known[n > 0 ? n : 0] = 0;
+    if (launch->to && !name_socket(launch, known, sizeof known))
+        return -1;
+    int fd = *known ? endpoint_connect(known, 1000, &absent, &error) : -1;
+    if (fd >= 0)
         snprintf(endpoint, endpoint_size, "%s", known);
+    return fd;
+}
+
+int launch_server(const struct launch *launch, bool *joined, char *file, size_t file_size,
+                  char *endpoint, size_t endpoint_size)
+{
+    int fd = launch->name ? join(launch, endpoint, endpoint_size) : -1;
+    *joined = fd >= 0;
+    if (*joined)
         return fd;
-    }
-    fd = launch_server(file, file_size, endpoint, endpoint_size);
+    fd = launch_alone(launch, file, file_size, endpoint, endpoint_size);
+    if (!launch->name || launch->to)
+        return fd;
     if (fd >= 0 && lock_file >= 0 &&
         (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
         say("the other processes of this launch are traced apart: %s", strerror(errno));

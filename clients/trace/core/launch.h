@@ -1,17 +1,22 @@
-/* Starting a server of our own. */
+/* Starting a server of our own, or an agent. */
 #ifndef CLIENTS_TRACE_CORE_LAUNCH_H
 #define CLIENTS_TRACE_CORE_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)
 
-/* Starts one that writes *file; a connection to it, or -1.  Sets *endpoint to where it listens. */
-int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size);
-/* The same for all processes of a launch: the first starts it, the others connect to it (*file is not
- * set).  They wait for each other, at most 3 s, until launch_done() says that it answers. */
-int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint,
-                  size_t endpoint_size);
+struct launch {
+    const char *name; /* all processes of this name have one; NULL: this one has one of its own */
+    const char *to; /* it is an agent, which forwards there; NULL: it orders, and writes a file */
+};
+
+/* A connection to it, or -1.  Sets *endpoint to where it listens and *file to what it writes.  Of a launch with a name the first
+ * process starts it, the others join (*joined; *file is not set); they wait for each other, at most 3 s, until launch_done()
+ * says that it answers. */
+int launch_server(const struct launch *launch, bool *joined, char *file, size_t file_size,
+                  char *endpoint, size_t endpoint_size);
 void launch_done(void);
 void launch_end(void); /* of the process that started it: nobody else will come */
 

@@ -117,7 +117,7 @@ static bool slow;
 /* How long is waited for room; a message that is cut would be the end of tracing, and the sender has time. */
 static int patience_ms(bool begun)
 {
-    unsigned least = begun || server_remote ? 1000 : 0, wanted = server_wait_ms();
+    unsigned least = begun || server_sends ? 1000 : 0, wanted = server_wait_ms();
     return slow ? 0 : (int)(wanted > least ? wanted : least);
 }
 
@@ -225,13 +225,13 @@ bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
 
 /* ---- queues ---- */
 
-bool server_remote, server_follows, server_regions, server_heaps, server_meters, server_entries,
+bool server_sends, server_follows, server_regions, server_heaps, server_meters, server_entries,
     server_spans;
 static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)
 {
-    return allowed(ALLOWED_QUEUES) && queues_grow && server_follows && !server_remote && t->queue &&
+    return allowed(ALLOWED_QUEUES) && queues_grow && server_follows && !server_sends && t->queue &&
            t->mask + 1 >= queue_slots && t->life == atomic_load(&live);
 }
 
@@ -317,7 +317,7 @@ bool server_may_share(void)
 static bool make_queue(struct thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
-    if (server_remote)
+    if (server_sends)
         return make_sent_queue(t, bytes, slots);
     int fd = queue_memory(bytes);
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -361,7 +361,7 @@ void server_queue_done(struct thread *t)
     atomic_store_explicit(&t->queue->done, QUEUE_DONE, memory_order_release);
     queue_drop_older(t);
     queue_forget(t);
-    if (!server_remote) /* else it goes when it has been sent */
+    if (!server_sends) /* else it goes when it has been sent */
         munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
     t->queue = NULL;
     t->slots = NULL;
@@ -369,7 +369,7 @@ void server_queue_done(struct thread *t)
 
 void server_wake(void)
 {
-    if (server_remote) {
+    if (server_sends) {
         sender_wake();
         return;
     }

@@ -42,7 +42,7 @@ void server_look(void); /* gives up if the server has gone; does not wait */
 bool server_alive(void);
 bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
 bool server_send_with(const struct out *out, int descriptor, uint32_t life); /* or it is slow */
-extern bool server_remote; /* over TCP, or where no memory can be shared: queues are sent */
+extern bool server_sends; /* no memory can be shared with it: queues are sent */
 bool server_may_share(void);
 /* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed
  * them. */

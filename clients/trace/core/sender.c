@@ -1,9 +1,9 @@
-/* Over TCP there is no shared memory: a thread of ours empties the queues of the others and sends
- * what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
+/* Where no memory can be shared with the server (a filter forbids to make it, or a limit): a thread of ours empties
+ * the queues of the others and sends what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
  * when the program dies is lost: at most one queue a thread.  The server is told at the begin that this may
  * happen, and at an orderly end that it did not (SENT).
  *
- * What the threads count of it goes there, too (LOSSES): a server far away cannot look into their queues.
+ * What the threads count of it goes there, too (LOSSES): the server cannot look into their queues.
  *
  * A program ends with its last thread, which must not be this one: where the main thread has left by
  * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
@@ -47,18 +47,18 @@ struct sent {
 };
 
 static latch lock;
-static struct sent *_Atomic queues;      /* only ever grows, in front */
-static _Atomic uint32_t life;            /* the one that is sent for */
-static _Atomic uint32_t hurry, rounds;   /* futexes: asked to hurry; how often all was sent */
-static _Atomic bool left_alone;          /* the sender is the last thread, which is in exit() */
-static latch emptying;                   /* around a round over the queues */
-static _Atomic bool over;                /* the process ends: no batch is sent any more */
+static struct sent *_Atomic queues; /* only ever grows, in front */
+static _Atomic uint32_t life; /* the one that is sent for */
+static _Atomic uint32_t hurry, rounds; /* futexes: asked to hurry; how often all was sent */
+static _Atomic bool left_alone; /* the sender is the last thread, which is in exit() */
+static latch emptying; /* around a round over the queues */
+static _Atomic bool over; /* the process ends: no batch is sent any more */
 
 /* What the threads count beside their events. */
 static struct figures {
     uint64_t waited_ns, dropped, unfollowed;
 } ended, told; /* by threads whose queues are gone; what the server has been told */
-static sigset_t signals_before;          /* of who began the sender */
+static sigset_t signals_before; /* of who began the sender */
 
 static void futex_wake(_Atomic uint32_t *word)
 {

@@ -1,4 +1,4 @@
-/* A server on another machine. */
+/* A server that memory cannot be shared with. */
 #ifndef CLIENTS_TRACE_CORE_SENDER_H
 #define CLIENTS_TRACE_CORE_SENDER_H
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SENDER_MS 2000 /* how long the end of a program may wait for a server far away */
+#define SENDER_MS 2000 /* how long the end of a program may wait until all is sent */
 
 bool sender_begin(void); /* for the present life */
 bool sender_add(struct queue_head *head, size_t bytes); /* takes the memory; false: it does not */

@@ -60,7 +60,7 @@ void chosen_await(void)
 {
     const struct thread *t = thread_self();
     bool asks = wanted_besides().asks;
-    if ((!file && !asks) || !t || !t->queue || server_remote || !server_meters)
+    if ((!file && !asks) || !t || !t->queue || server_sends || !server_meters)
         return;
     if (asks)
         say("waits, at most %u s, until somebody chooses what is measured: the viewer, or poet meters --set",

@@ -9,7 +9,7 @@ void meter_tell(uint32_t code, unsigned kind, const char *name, const char *unit
     uint8_t message[MESSAGE_FRAME_BYTES + 16 + 2 * TOLD_LABEL_BYTES];
     struct out out = {.data = message, .room = sizeof message};
     uint32_t life = atomic_load(&live);
-    if (!life || server_remote || !server_meters)
+    if (!life || server_sends || !server_meters)
         return;
     out_begin(&out, MESSAGE_METER);
     put_told_meter(&out, &(struct told_meter){code, (uint8_t)kind,

@@ -38,7 +38,7 @@ static bool full; /* which was said */
 
 void meters_announce(void)
 {
-    atomic_store(&traced, !server_remote && server_meters);
+    atomic_store(&traced, !server_sends && server_meters);
     for (const struct own_meter *m = atomic_load(&own_meters); m; m = m->next)
         meter_tell(m->code, m->kind, m->name, m->unit);
     watched_announce();

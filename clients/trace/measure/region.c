@@ -109,7 +109,7 @@ static bool may_have(struct thread *t)
 {
     if (t->measured_later && t->measured_later != NEVER)
         t->measured_later--;
-    if (t->busy || !allowed(ALLOWED_QUEUES) || t->measured_later || server_remote ||
+    if (t->busy || !allowed(ALLOWED_QUEUES) || t->measured_later || server_sends ||
         !server_regions || !t->queue || !line_index(t->own) ||
         t->life != atomic_load_explicit(&live, memory_order_relaxed))
         return false;

@@ -88,13 +88,14 @@ void wanted_begin(void)
     uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
-    if (bits & WANTED_EVERY && !server_entries && !server_remote)
+    if (bits & WANTED_EVERY && !server_entries && !server_sends)
         say("POET_METERS: calls=every: the server is older: calls=cpu in its place");
     bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;
-    if ((server_remote || !server_regions) && bits && chosen)
-        say("POET_METERS: nothing is measured for a server %s",
-            server_remote ? "on another machine" : "that is older");
-    first = server_remote || !server_regions ? 0 : bits;
+    if ((server_sends || !server_regions) && bits && chosen)
+        say("POET_METERS: nothing is measured %s",
+            server_sends ? "where no memory can be shared with the server"
+                         : "for a server that is older");
+    first = server_sends || !server_regions ? 0 : bits;
 }
 
 uint32_t wanted_first(void) { return first; }

@@ -34,7 +34,7 @@ static void hand_over(int fd)
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct out out = {.data = message, .room = sizeof message};
     uint32_t life = atomic_load(&live);
-    if (!life || fd < 0 || server_remote || !server_meters)
+    if (!life || fd < 0 || server_sends || !server_meters)
         return;
     out_begin(&out, MESSAGE_CELLS);
     put_u32(&out, WATCH_VERSION);
@@ -130,7 +130,7 @@ static int64_t *make(const char *name, const char *unit)
 
 static bool is_looked_at(void)
 {
-    return atomic_load(&live) && !server_remote && server_meters && wanted_first() & WANTED_METERS;
+    return atomic_load(&live) && !server_sends && server_meters && wanted_first() & WANTED_METERS;
 }
 
 static int64_t *find_or_make(const char *name, const char *unit)

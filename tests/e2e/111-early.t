@@ -1,0 +1,121 @@
+#!/bin/sh
+# A program speaks with its own machine alone: where POET_SERVER names a server elsewhere it starts an agent, which all processes of its run
+# share.  What is wrong is said in one line, and the program goes on; what is recorded before the server is there comes to it later.
+. "$(dirname "$0")/lib.sh"
+
+port=$((20000 + $$ % 20000))
+far=$((port + 1))
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+cat >work.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *a)
+{
+    for (int i = 0; i < 50; i++)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return a;
+}
+/* work NAME MORE...: what the threads of each program do is the same; the next one is started by it, and waited for */
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, one, NULL);
+        pthread_join(t, NULL);
+    }
+    if (argc > 1 && fork() == 0) {
+        execv(argv[0], argv + 1 - (argv[1] = argv[0], 0));
+        _exit(1);
+    }
+    while (wait(NULL) > 0)
+        ;
+    puts("done");
+    return 0;
+}
+C
+poetcc -trace -g -w work.c -o work -pthread
+at() { POET_SERVER=$1 ./work 2>&1; }
+agents() { ls "$work/run"/agent-*.sock 2>/dev/null | wc -l; }
+begins() { # begins NAME: of a run whose file is there
+    ls served/"$1"-*.poet 2>/dev/null | head -n 1
+}
+ended() { [ -n "$(begins "$1")" ] && finished "$(begins "$1")"; }
+none_left() { [ "$(agents)" = 0 ]; }
+left() { ls "$work/state/poet/agent/"*"$far"/*.poet 2>/dev/null; }
+
+# ---- what is wrong is said ----
+is "no key: one line, and the program goes on" "$(at 127.0.0.1:$far)" \
+    "poet: poet://127.0.0.1:$far: there is no key ($work/.config/poet/key): make one with poet key, and copy the file to each machine: the program runs untraced
+done"
+poet key >/dev/null
+POET_KEY_FILE=$work/other poet key >/dev/null
+like "no such host" "$(at nowhere.invalid:1 | head -n 1)" \
+    "^poet: poet://nowhere.invalid:1: .*: look at the host's name and the port, or write the host's address: the program runs untraced$"
+like "no such way" "$(at unknown://host | head -n 1)" "^poet: unknown://host: .*: the program runs untraced$"
+like "in the clear" "$(at tcp:127.0.0.1:$far | head -n 1)" "^poet: tcp:127.0.0.1:$far: nothing goes over a network in the clear: .*: the program runs untraced$"
+is "each of these in one line" "$(for at in nowhere.invalid:1 unknown://host tcp:127.0.0.1:1; do at $at; done | wc -l)" 6
+is "and no agent stays" "$(agents)$(ls "$work/state/poet/agent" 2>/dev/null)" 0
+like "no agent to be found" "$(POET_SERVER_PROGRAM=/nowhere at 127.0.0.1:$far | head -n 1)" "^poet: an agent is needed and poet-server was not found: the program runs untraced"
+
+# ---- early ----
+said=$(POET_RUN=early at 127.0.0.1:$far)
+like "nobody there: the program runs, and it is said where its events are kept" "$said" \
+    "^poet: poet://127.0.0.1:$far: nobody listens there: start poet server --listen poet://127.0.0.1:$far there; what is recorded is kept in $work/state/poet/agent/.* until it goes on$"
+is "in one line" "$(echo "$said" | wc -l)" 2
+is "its agent waits" "$(agents)" 1
+agent=$(fuser "$work/run"/agent-*.sock 2>/dev/null | tr -d ' ')
+[ -n "$agent" ] || agent=$(pgrep -f -- "-l unix:$work/run/agent-")
+kill -KILL $agent
+gone() { ! kill -0 $agent 2>/dev/null; }
+until_true gone
+rm "$work/run"/agent-*.sock
+is "the agent was killed: its journal is there" "$(left | wc -l)" 1
+cp "$(left)" early.poet
+POET_RUN=second at 127.0.0.1:$far >/dev/null # its agent finds what the first has left
+poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
+pids="$pids $!"
+until_true ended early
+check "what was early comes later, though its agent was killed" sound "$(begins early)"
+until_true ended second
+check "so does what another one recorded meanwhile" sound "$(begins second)"
+poet merge early.poet -o merged.poet
+is "nothing is missing, nothing twice" "$(poet dump "$(begins early)" | cksum)" "$(poet dump merged.poet | cksum)"
+[ "$(figure merged.poet events)" -gt 500 ] || not_ok "there was something"
+until_true none_left
+is "then the agents end" "$(agents)" 0
+is "and nothing is left" "$(left)" ""
+
+# ---- one agent for a run ----
+POET_RUN=job POET_SERVER=127.0.0.1:$far ./work a b c d >/dev/null 2>said
+is "a server that is there: nothing is said" "$(cat said)" ""
+until_true ended job
+is "five programs, each started by the one before" "$(poet stat "$(begins job)" | grep -c '^program')" 5
+check "are one run, and sound" sound "$(begins job)"
+is "by one agent" "$(grep -c 'the agent of .* is there' server.log)" 2
+POET_SERVER=127.0.0.1:$far ./work a b >/dev/null 2>&1
+until_true ended work
+is "also where nobody named the run" "$(poet stat "$(begins work)" | grep -c '^program')" 3
+many() { for i in 1 2 3 4 5 6 7 8; do POET_RUN=many POET_SERVER=127.0.0.1:$far ./work >/dev/null 2>&1 & done; wait; }
+(many)
+until_true ended many
+is "eight at once" "$(poet stat "$(begins many)" | grep -c '^program')" 8
+is "have one agent, too" "$(grep -c 'the agent of .* is there' server.log)" 4
+check "and are sound" sound "$(begins many)"
+POET_RUN=file POET_OUTPUT=file.poet at 127.0.0.1:$far >/dev/null
+check "POET_OUTPUT is a server of its own all the same" sound file.poet
+
+# ---- another key ----
+like "another key" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \
+    "^poet: poet://127.0.0.1:$far: it does not have the same key: .*the key file must be the server's .*; what is recorded is kept in "
+cp .config/poet/key other
+until_true ended strange
+check "once it is the same, all comes" sound "$(begins strange)"
+done_testing

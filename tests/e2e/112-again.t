@@ -1,0 +1,118 @@
+#!/bin/sh
+# A server that was killed is started again on its own file: agents send what it had, and the rest; nothing is missing, nothing is there
+# twice, and the order is that of a run that nobody disturbed.  What no agent has is never overwritten.
+. "$(dirname "$0")/lib.sh"
+
+port=$((20000 + $$ % 20000))
+far=$((port + 1))
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+poet key >/dev/null
+cat >turns.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+/* Three threads in turn, so often: their order is the same each time. */
+static sem_t turn[3];
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long rounds;
+static void *take_turns(void *a)
+{
+    long own = (long)a;
+    for (long i = 0; i < rounds; i++) {
+        sem_wait(&turn[own]);
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+        sem_post(&turn[(own + 1) % 3]);
+    }
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    rounds = argc > 1 ? atol(argv[1]) : 100;
+    for (int i = 0; i < 3; i++)
+        sem_init(&turn[i], 0, i == 0);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, take_turns, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -g turns.c -o turns -pthread
+server() { # on the same file, each time
+    rm -f server.sock
+    POET_TEST_ORDER_PAUSE="$work/pause" poet server -q -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o all.poet 2>>server.log &
+    server=$!
+    pids="$pids $server"
+    until_true test -S server.sock
+}
+poet server -q --to poet://127.0.0.1:$far -l "unix:$work/agent.sock" -o kept/ 2>agent.log &
+pids="$pids $!"
+until_true test -S agent.sock
+cut_off() {
+    kill -KILL $server
+    wait $server 2>/dev/null
+}
+
+touch pause # for the first ones: they take, and order nothing, so that they do not come to the end
+server
+POET_SERVER="unix:$work/agent.sock" POET_RUN=job ./turns 5000 &
+running=$!
+killed=0
+grown() { [ "$(stat -c %s all.poet 2>/dev/null || echo 0)" -gt $((20000 * (killed + 1))) ]; }
+while [ $killed -lt 5 ]; do
+    until_true grown || break
+    cut_off
+    killed=$((killed + 1))
+    server
+done
+is "the server was killed in the middle of it, and started on the same file" $killed 5
+rm pause
+while kill -0 $running 2>/dev/null && [ $killed -lt 20 ] && until_true grown; do # while it orders, if that takes long enough
+    cut_off
+    killed=$((killed + 1))
+    server
+done
+wait $running
+until_true finished all.poet
+check "its file is sound" sound all.poet
+is "the order is that of the agent's own file, undisturbed, event by event" "$(poet dump all.poet | sort | cksum)" \
+    "$(poet dump kept/job-*.poet | sort | cksum)"
+poet dump --json all.poet | sed -n 's/^{"event":"\([^"]*\)".*/\1/p' >ids
+is "each event is there once" "$(sort -u ids | wc -l)" "$(wc -l <ids)"
+check "and all of them" test "$(figure all.poet events)" -gt 100000
+is "what agents have is kept nowhere else" "$(ls all-before*.poet 2>/dev/null)" ""
+
+# ---- a program of the server's own machine ----
+cut_off
+server
+POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100 &
+wait $!
+until_true finished all.poet
+own=$(figure all.poet events)
+cut_off
+server
+is "a run that had ended is written anew" "$(ls all-before*.poet 2>/dev/null)" ""
+POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100000 &
+running=$!
+grown() { [ "$(stat -c %s all.poet 2>/dev/null || echo 0)" -gt 20000 ]; }
+until_true grown
+cut_off
+kill -KILL $running
+wait $running 2>/dev/null
+before=$(poet dump all.poet 2>/dev/null | cksum)
+server
+is "what a program told the killed one itself is kept" "$(poet dump all-before.poet 2>/dev/null | cksum)" "$before"
+like "which is said" "$(cat server.log)" "all.poet: its server was killed: what it holds is kept as all-before.poet"
+cp all-before.poet other.poet
+cut_off
+cp other.poet all.poet
+server
+is "under a name that is free" "$(ls all-before*.poet | xargs)" "all-before-2.poet all-before.poet"
+[ "$own" -gt 500 ] || not_ok "there was something" "$own"
+done_testing
