@@ -7,6 +7,7 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/stops.h"
 #include "clients/view/picture/view.h"
+#include "wire/address.h"
 #include "wire/endpoint.h"
 #include "wire/message.h"
 #include "wire/ref.h"
@@ -171,7 +172,7 @@ void heard_begin(struct view *view)
     if (!endpoint_directory(directory, sizeof directory, &error))
         return;
     char *endpoint = g_strdup_printf("unix:%s/poetview-%d.sock", directory, (int)getpid());
-    int fd = endpoint_listen(endpoint, &error);
+    int fd = address_listen(endpoint, &error);
     if (fd >= 0) {
         struct heard *h = view->heard = g_new0(struct heard, 1);
         h->fd = fd;
