@@ -5,7 +5,7 @@ import socket
 import struct
 
 SHOW, MARK = 37, 0x4F50
-PATIENCE_S = 2
+PATIENCE_S = 5
 NEXT_MOST = 1000
 
 

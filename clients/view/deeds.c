@@ -160,6 +160,7 @@ static void do_find(struct view *v)
 static void do_memory(struct view *v) { drawer_open(v, "memory"); }
 static void do_resources(struct view *v) { drawer_open(v, "resources"); }
 static void do_meters(struct view *v) { drawer_open(v, "meters"); }
+static void do_maybe(struct view *v) { drawer_open(v, "maybe"); }
 
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
@@ -393,6 +394,7 @@ const struct action deeds[] = {
     {"Window", "show-memory", "Drawer: Memory", "<Alt>m", do_memory, NULL},
     {"Window", "show-resources", "Drawer: Resources", "<Alt>r", do_resources, NULL},
     {"Window", "show-meters", "Drawer: Meters", "<Alt>u", do_meters, NULL},
+    {"Window", "show-maybe", "Drawer: Maybe", "<Alt>y", do_maybe, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

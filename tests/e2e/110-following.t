@@ -70,8 +70,12 @@ threads = [of[e] for e in sys.argv[1:]]
 print(len(threads), len(set(threads)))
 P
 is "one of each of the five threads" "$(cat cut)" "5 5"
+# (Of a pair on two lines, which a thread makes by one record, the other half may be done in the order already.)
+pairs=$(python3 -c '
+import json
+print(*(e["event"] for e in map(json.loads, open("dumped")) if e.get("partner")))')
 is "and nothing that is before the event is to be done yet, by whom it is not" \
-    "$(for e in $next; do [ "$e" = "$2" ] || echo "$e $2"; done | poet order stops.poet - 2>/dev/null | grep -c '^before')" 0
+    "$(for e in $next; do [ "$e" = "$2" ] || [[ " $pairs " == *" $e "* ]] || echo "$e $2"; done | poet order stops.poet - 2>/dev/null | grep -c '^before')" 0
 is "told to leave them it does" "$(selected off)" "$3"
 is "at the end nothing is ringed" "$(cat end.marks)" "events lines"
 is "another trace stays where it is" "$(awk '{ print $2 }' other.state)" none
@@ -97,7 +101,7 @@ view stops.poet "await asked" "state after.state"
 viewer=$!
 until_true asks "$work/stops.poet"
 python3 -B - "$B/share/poet/gdb" "$1" >asked.log 2>&1 <<'P'
-import glob, os, random, socket, struct, sys
+import glob, os, random, socket, struct, sys, time
 sys.path.insert(0, sys.argv[1])
 import poet_viewers
 random.seed(3)
@@ -138,6 +142,10 @@ held = [send(good[:5], close=False) for _ in range(20)]  # more than are heard a
 for s in held:
     if isinstance(s, socket.socket):
         s.close()
+for _ in range(1000):  # it hears of that in its own time
+    if poet_viewers.show("run", trace, None, []):
+        break
+    time.sleep(0.02)
 slow = send(b"", close=False)
 for i in range(len(good)):
     slow.sendall(good[i:i + 1])

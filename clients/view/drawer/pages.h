@@ -4,7 +4,8 @@
 
 #include "clients/view/drawer/page.h"
 
-#define PAGES(X) X(states) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters)
+#define PAGES(X)                                                                                   \
+    X(states) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters) X(maybe)
 #define PAGE_DECLARE(name) extern const struct page page_##name;
 PAGES(PAGE_DECLARE)
 
