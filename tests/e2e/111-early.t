@@ -3,8 +3,7 @@
 # share.  What is wrong is said in one line, and the program goes on; what is recorded before the server is there comes to it later.
 . "$(dirname "$0")/lib.sh"
 
-port=$((20000 + $$ % 20000))
-far=$((port + 1))
+far=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
     done_testing

@@ -3,9 +3,8 @@
 # the order is that of what the agent wrote, which poet merge orders, too.
 . "$(dirname "$0")/lib.sh"
 
-port=$((20000 + $$ % 20000))
-far=$((port + 1))
-proxied=$((port + 2))
+far=$(free_port)
+proxied=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
     done_testing
