@@ -3,8 +3,7 @@
 # share.  What is wrong is said in one line, and the program goes on; what is recorded before the server is there comes to it later.
 . "$(dirname "$0")/lib.sh"
 
-port=$((20000 + $$ % 20000))
-far=$((port + 1))
+far=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
     done_testing
@@ -111,6 +110,31 @@ is "have one agent, too" "$(grep -c 'the agent of .* is there' server.log)" 4
 check "and are sound" sound "$(begins many)"
 POET_RUN=file POET_OUTPUT=file.poet at 127.0.0.1:$far >/dev/null
 check "POET_OUTPUT is a server of its own all the same" sound file.poet
+
+# ---- which task was on which thread ----
+cat >moves.c <<'C'
+#include <poet.h>
+POET_RUNTIME("ucpp");
+int main(void)
+{
+    poet_line_t task = poet_task("task", "mover", 0);
+    poet_processor("first", "left");
+    poet_become(task);
+    poet_event(task, poet_type("create", 0), 0, 0);
+    poet_event(0, poet_type("start", 0), 0, 0);
+    poet_event(0, poet_type("end", 0), 0, 0);
+    poet_become(0);
+    return 0;
+}
+C
+poetcc -trace -g moves.c -o moves
+POET_OUTPUT=moves.poet ./moves 2>/dev/null
+until_true finished moves.poet
+POET_SERVER=127.0.0.1:$far ./moves
+until_true ended moves
+stays() { poet states --stays "$1" 2>/dev/null | awk '$1 == "first" { print $1, $2, $3 }'; }
+is "is known of what came by an agent, too" "$(stays "$(begins moves)")" "$(stays moves.poet)"
+like "(there was one)" "$(stays moves.poet)" "^first left"
 
 # ---- another key ----
 like "another key" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \

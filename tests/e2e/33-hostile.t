@@ -118,7 +118,7 @@ stop_server
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then skip "this Poet was built without GnuTLS and zstd"
 else
 poet key >key.txt
-port=$((20000 + RANDOM % 20000))
+port=$(free_port)
 start_server -q -o far/ -l poet://127.0.0.1:$port -l "$endpoint"
 python3 - $port >alive <<'P'
 import socket, sys, time

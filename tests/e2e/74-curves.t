@@ -100,7 +100,7 @@ done
 is "who ends at once has said it, each time" $exact 5
 
 # ---- from far away ----
-port=$((20000 + RANDOM % 20000))
+port=$(free_port)
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then skip "this Poet was built without GnuTLS and zstd"
 else
     poet key >key.txt

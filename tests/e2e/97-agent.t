@@ -8,9 +8,8 @@ if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     done_testing
     exit 0
 fi
-port=$((20000 + $$ % 20000))
-far=$((port + 1))
-proxied=$((port + 2))
+far=$(free_port)
+proxied=$(free_port)
 
 # ---- the key ----
 unset POET_KEY_FILE

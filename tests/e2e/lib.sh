@@ -52,6 +52,9 @@ until_true() {
     return 1
 }
 
+# a TCP port of this machine that nobody has now
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
 # start_server ARG...: in the background; waits until it answers
 start_server() {
     poet server "$@" 2>server.log &

@@ -1,0 +1,161 @@
+#!/bin/sh
+# Programs, agents, servers are killed and links are cut, twenty times each, at full rate: no event is missing, none is there twice, and
+# the order is that of what the agent wrote, which poet merge orders, too.
+. "$(dirname "$0")/lib.sh"
+
+far=$(free_port)
+proxied=$(free_port)
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+poet key >/dev/null
+mkdir served kept
+server() {
+    rm -f server.sock
+    POET_TEST_ORDER_PAUSE="$work/pause" poet server -q -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>>server.log &
+    server=$!
+    pids="$pids $server"
+    until_true test -S server.sock
+}
+agent() {
+    rm -f agent.sock
+    poet server -q --to "poet://127.0.0.1:$proxied" -l "unix:$work/agent.sock" -o kept/ 2>>agent.log &
+    agent=$!
+    pids="$pids $agent"
+    until_true test -S agent.sock
+}
+cut_off() {
+    kill -KILL "$1"
+    wait "$1" 2>/dev/null
+}
+python3 "$root/tests/e2e/proxy.py" $proxied $far wire.log 2>proxy.err &
+proxy=$!
+pids="$pids $proxy"
+cat >rate.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t both = PTHREAD_MUTEX_INITIALIZER;
+static long rounds;
+static void *lock_often(void *a)
+{
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    for (long i = 0; i < rounds; i++) {
+        pthread_mutex_t *m = i % 16 ? &own : &both;
+        pthread_mutex_lock(m);
+        pthread_mutex_unlock(m);
+    }
+    return a;
+}
+/* rate ROUNDS; rate ROUNDS stay: until it is told to end; rate ROUNDS kill MS [PID]: some time later the process PID is killed, and
+ * then this one */
+int main(int argc, char **argv)
+{
+    pthread_t t[2];
+    rounds = argc > 1 ? atol(argv[1]) : 0;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, lock_often, NULL);
+    if (argc > 3) {
+        usleep(1000 * atoi(argv[3]));
+        if (argc > 4)
+            kill(atoi(argv[4]), SIGKILL);
+        kill(getpid(), SIGKILL);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    if (argc > 2)
+        getchar();
+    return 0;
+}
+C
+poetcc -trace -g rate.c -o rate -pthread
+program() { POET_WAIT_MS=10000 POET_SERVER="unix:$work/agent.sock" POET_RUN="$1" exec ./rate $2 $3 $4 $5; }
+served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
+kept() { ls kept/"$1"-*.poet 2>/dev/null | head -n 1; }
+size() { stat -c %s "$1" 2>/dev/null || echo 0; }
+begun() { [ -s "$(served "$1")" ]; }
+ended() { begun "$1" && finished "$(served "$1")"; }
+events() { poet dump "$1" | LC_ALL=C sort | cksum; }
+same() { # same NAME RUN FILE
+    is "$1: nothing is missing, nothing is there twice, and the order is the same" "$(events "$(served "$2")")" "$(events "$3")"
+    is "$1: nothing contradicts, nothing waits" "$(figure "$(served "$2")" contradictions)$(figure "$(served "$2")" pending)" 00
+    [ "$(figure "$(served "$2")" events)" -gt "$4" ] || not_ok "$1: there was something" "$(figure "$(served "$2")" events)"
+}
+
+server
+agent
+# ---- programs ----
+mkfifo stay
+program killed 10 stay <stay >/dev/null & # so that the run goes on
+stays=$!
+exec 5>stay
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    (program killed 100000000 kill $((i / 2))) 2>/dev/null
+done
+echo >&5
+exec 5>&-
+wait $stays
+until_true ended killed
+is "twenty programs were killed" "$(poet stat "$(served killed)" | grep -c '^program')" 21
+same "programs" killed "$(kept killed)" 20000
+
+# ---- links ----
+program cut 20000 >/dev/null &
+running=$!
+cuts=0
+while [ $cuts -lt 20 ]; do
+    before=$(size wire.log)
+    grown() { [ "$(size wire.log)" -gt "$before" ]; }
+    until_true grown || break
+    kill -USR1 $proxy
+    cuts=$((cuts + 1))
+done
+wait $running
+until_true ended cut
+is "the link was cut twenty times" $cuts 20
+same "links" cut "$(kept cut)" 150000
+
+# ---- servers ----
+touch pause # they take, and order nothing, so that they do not come to the end
+program orders 10000 >/dev/null &
+running=$!
+kills=0
+while [ $kills -lt 20 ]; do
+    until_true begun orders || break
+    cut_off $server
+    kills=$((kills + 1))
+    rm -f served/orders-*
+    server
+done
+rm pause
+wait $running
+until_true ended orders
+is "the server was killed twenty times" $kills 20
+same "servers" orders "$(kept orders)" 70000
+
+# ---- agents ----
+mkdir left
+differ=0 doubts= much=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    (program "agent$i" 100000000 kill $((4 + i / 2)) $agent) 2>/dev/null # what was in its queues then is lost with it
+    wait $agent 2>/dev/null
+    cp "$(kept "agent$i")" left/agent$i.poet
+    agent
+    until_true ended "agent$i"
+    poet merge left/agent$i.poet -o merged.poet 2>/dev/null
+    [ "$(events "$(served "agent$i")")" = "$(events merged.poet)" ] || differ=$((differ + 1))
+    much=$((much + $(figure merged.poet events)))
+    doubts=$doubts$(figure merged.poet contradictions)$(figure merged.poet pending)
+done
+is "twenty agents were killed: what came is what each had written, in the same order" $differ 0
+check "and that was much" test $much -gt 20000
+is "nothing contradicts, nothing waits" "$(echo "$doubts" | tr -d 0)" ""
+check "all of it in one file" poet merge left/agent1.poet left/agent2.poet left/agent3.poet -o all.poet
+sum=0
+for i in 1 2 3; do sum=$((sum + $(figure "$(served agent$i)" events))); done
+is "has the events of all" "$(figure all.poet events)" $sum
+done_testing
