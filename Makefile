@@ -23,6 +23,7 @@ SANITIZE ?=
 BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP
 PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
+HAVE_NATS ?= $(shell pkg-config --exists libnats 2>/dev/null && echo yes)
 HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
 
 # ---- rooms ----
@@ -34,7 +35,9 @@ ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
 # (what reaches other machines, or what says that nothing does)
 FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/without.c,$(wildcard server/far/*.c)),server/far/without.c server/far/offset.c)
-SERVER  = $(FAR) $(wildcard $(addprefix server/,$(addsuffix /*.c,loop agent run intake taking sampling file measure causes answer answer/table peers))) $(ORDER) $(STORE) $(MEMORY)
+# (NATS, or what says that there is none)
+NATS    = $(if $(filter yes,$(HAVE_NATS)),server/agent/nonats.c,$(addprefix server/agent/,nats.c natslink.c natsreader.c))
+SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,loop agent run intake taking sampling file measure causes answer answer/table peers)))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
@@ -50,7 +53,8 @@ MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
 LIBS_FAR    = $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls libzstd))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) -lm
+LIBS_NATS   = $(if $(filter yes,$(HAVE_NATS)),$(call PKG,--libs,libnats))
+LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) $(LIBS_NATS) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
@@ -86,6 +90,9 @@ ifneq ($(HAVE_GTK),yes)
 endif
 ifneq ($(HAVE_FAR),yes)
 	@echo "left out: other machines (poet server --to, poet://), since GnuTLS or zstd was not found (Debian: libgnutls28-dev libzstd-dev)"
+endif
+ifneq ($(HAVE_NATS),yes)
+	@echo "left out: NATS (poet server --to nats://, --from), since libnats was not found (Debian: libnats-dev)"
 endif
 
 $(B)/o/%.o: %.c
@@ -278,7 +285,7 @@ endif
 ifneq ($(HAVE_FAR),yes)
 UNITS := $(filter-out test_far,$(UNITS))
 endif
-LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR)
+LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR) $(LIBS_NATS)
 $(B)/tests/tested.a: $(patsubst %.c,$(B)/o/%.o,$(TESTED))
 	$(call step,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEEP = 256, CLIENT, ONCE, STDIO, TO, MERGE };
+enum { KEEP = 256, CLIENT, ONCE, STDIO, TO, FROM, MERGE };
 
 static bool parse_size(const char *s, uint64_t *bytes)
 {
@@ -59,6 +59,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case TO:
         o->to = value;
         return 0;
+    case FROM:
+        o->from = value;
+        return 0;
     case MERGE:
         o->merge = true;
         return 0;
@@ -88,7 +91,12 @@ static const struct argp_option options[] = {
     {"client", CLIENT, "DESCRIPTOR", OPTION_HIDDEN, "the one client that started it", 1},
     {"to", TO, "ENDPOINT", 0,
      "be an agent: take events from the programs of this machine, and forward them to the server at poet://HOST:PORT, "
-     "which orders those of all machines; what is not acknowledged there stays on disk",
+     "which orders those of all machines, or to NATS JetStream at nats://[USER:PASSWORD@]HOST:PORT (tls://), which keeps "
+     "them for --from; what is not acknowledged there stays on disk",
+     1},
+    {"from", FROM, "ENDPOINT", 0,
+     "take events also from NATS JetStream: nats://[USER:PASSWORD@]HOST:PORT#RUN (tls://), what agents forwarded there "
+     "of the run RUN, from its begin; any number of servers may read the same",
      1},
     {NULL, 0, NULL, 0, "Where runs go:", 2},
     {"output", 'o', "FILE|DIR/", 0,
@@ -125,6 +133,10 @@ int server_options_read(struct server_options *o, int argc, char **argv)
         o->merged = argv + first;
         o->merged_count = (size_t)(argc - first);
         return OPTIONS_READ;
+    }
+    if (o->from && o->to) {
+        fprintf(stderr, "poet server: an agent orders nothing: --from is for another server\n");
+        return OPTIONS_WRONG;
     }
     if (argc - first > 1 || (argc > first && o->client < 0 && !o->stdio)) {
         fprintf(stderr, "poet server: %s: unexpected\nsee: poet help server\n", argv[first]);

@@ -12,6 +12,7 @@ struct server_options {
     const char *listens[LISTENS_MOST]; /* endpoints; none: the default one */
     size_t listen_count;
     const char *to;      /* it is an agent of the server there; NULL: it orders itself */
+    const char *from;    /* it reads a run from NATS there; NULL none */
     char **merged;       /* files that are ordered together, then it ends; NULL none */
     size_t merged_count;
     const char *output;  /* FILE or DIR/, NULL: the default directory */

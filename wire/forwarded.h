@@ -32,6 +32,7 @@ struct forwarded_batch { /* FORWARD */
     uint32_t count, raw; /* how many chunks; their bytes, unpacked */
     const uint8_t *packed; /* in the message */
     size_t packed_bytes;
+    bool ends; /* its stream does: known to the sender alone, not in the message */
 };
 
 struct forwarded_chunk { /* within a batch */

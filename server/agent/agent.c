@@ -2,6 +2,7 @@
 #include "server/agent/agent.h"
 
 #include "memory/memory.h"
+#include "server/agent/natsmessage.h"
 #include "server/agent/stream.h"
 #include "server/far/squeeze.h"
 #include "server/loop/log.h"
@@ -227,7 +228,8 @@ static bool send_batch(struct agent *agent, uint32_t number, struct stream *stre
                                           .count = count,
                                           .raw = (uint32_t)agent->raw.size,
                                           .packed = agent->packed.data,
-                                          .packed_bytes = size};
+                                          .packed_bytes = size,
+                                          .ends = stream->ended};
     if (!size || !agent->to->kind->publish(agent->to, &batch)) {
         following_go_to(stream->following, begin);
         stream->next = first;
@@ -266,13 +268,15 @@ struct agent *agent_new(struct ev_loop *loop, const char *where, const char *dir
     char host[256] = "";
     struct agent *agent = memory_zeroed(1, sizeof *agent);
     gethostname(host, sizeof host - 1);
-    agent->where = memory_copied(where);
+    agent->where = nats_is_where(where) ? nats_shown(where) : memory_copied(where);
     agent->directory = memory_copied(directory);
     size_t n = strlen(agent->directory);
     if (n > 1 && agent->directory[n - 1] == '/')
         agent->directory[n - 1] = 0;
     agent->keep = keep;
-    agent->to = destination_direct.open(loop, where, host, &hears, agent, error);
+    bool nats = nats_is_where(where);
+    const struct destination_kind *kind = nats ? &destination_nats : &destination_direct;
+    agent->to = kind->open(loop, where, host, &hears, agent, error);
     if (!agent->to) {
         agent_free(agent);
         return NULL;

@@ -1,4 +1,4 @@
-/* Where an agent's journals go, as a table of functions: another server (direct.c), or whatever else takes numbered
+/* Where an agent's journals go, as a table of functions: another server (direct.c), NATS (nats.c), or whatever else takes numbered
  * batches, keeps them and says so.  Nothing waits; all is told in the loop's thread. */
 #ifndef SERVER_AGENT_DESTINATION_H
 #define SERVER_AGENT_DESTINATION_H
@@ -35,5 +35,6 @@ struct destination_kind {
 };
 
 extern const struct destination_kind destination_direct; /* poet://HOST:PORT, unix:PATH */
+extern const struct destination_kind destination_nats; /* nats://HOST:PORT, tls:// */
 
 #endif

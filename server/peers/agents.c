@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 #include "server/far/offset.h"
 #include "server/far/squeeze.h"
+#include "server/file/rest.h"
 #include "server/loop/log.h"
 #include "server/peers/begun.h"
 #include "server/peers/server.h"
@@ -104,6 +105,7 @@ static struct source *begin(struct peer *peer, const struct forwarded_stream *st
 {
     struct sources *sources = peer->server->sources;
     char why[512], *key = text_readable(stream->run, strlen(stream->run), false);
+    rest_finished(&peer->server->runs); /* one that has ended is not gone on with */
     struct run *run = runs_find(&peer->server->runs, key ? key : "", why, sizeof why);
     free(key);
     if (!run || !run->live) {

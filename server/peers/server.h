@@ -11,6 +11,7 @@ struct peer;
 struct queue;
 struct taker;
 struct agent;
+struct natsreader;
 struct key;
 struct sources;
 
@@ -40,6 +41,7 @@ struct server {
     struct sources *sources; /* of agents.c alone */
     char *directory; /* of an agent: where its journals are */
     struct agent *agent; /* this server is one: it orders nothing; NULL it is none */
+    struct natsreader *reads; /* a run from NATS; NULL none */
     bool had_peer, stopping;
     struct share last; /* stopping: what may still be done */
     double looked;    /* when files were looked for that are deleted */

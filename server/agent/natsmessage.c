@@ -1,0 +1,200 @@
+#include "server/agent/natsmessage.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+char *nats_name(const char *run)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *name = memory_bytes(3 * strlen(run) + 2), *to = name;
+    for (const char *c = run; *c; c++) {
+        if (is_plain(*c)) {
+            *to++ = *c;
+            continue;
+        }
+        *to++ = '_';
+        *to++ = digits[(unsigned char)*c >> 4];
+        *to++ = digits[(unsigned char)*c & 15];
+    }
+    if (to == name)
+        *to++ = '_';
+    *to = 0;
+    return name;
+}
+
+char *nats_stream(const char *run)
+{
+    char *name = nats_name(run), *stream = memory_printed("poet-%s", name);
+    free(name);
+    return stream;
+}
+
+char *nats_subject(const char *run, const uint8_t *id)
+{
+    char hex[2 * FORWARD_ID_BYTES + 1] = "*";
+    for (size_t i = 0; id && i < FORWARD_ID_BYTES; i++) {
+        hex[2 * i] = "0123456789abcdef"[id[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+    }
+    if (id)
+        hex[sizeof hex - 1] = 0;
+    char *name = nats_name(run), *subject = memory_printed("poet.%s.%s", name, hex);
+    free(name);
+    return subject;
+}
+
+/* ---- addresses ---- */
+
+bool nats_is_where(const char *where)
+{
+    return strncmp(where, "nats://", 7) == 0 || strncmp(where, "tls://", 6) == 0;
+}
+
+char *nats_shown(const char *where)
+{
+    struct nats_where read;
+    struct error ignored;
+    if (!nats_where_read(&read, where, &ignored))
+        return memory_copied("nats://");
+    char *shown = memory_copied(read.shown);
+    nats_where_free(&read);
+    return shown;
+}
+
+static char *piece(const char *from, const char *to)
+{
+    return memory_copied_part(from, (size_t)(to - from));
+}
+
+static bool is_port(const char *s)
+{
+    char *end;
+    unsigned long port = strtoul(s, &end, 10);
+    return *s >= '0' && *s <= '9' && !*end && port > 0 && port < 65536;
+}
+
+bool nats_where_read(struct nats_where *read, const char *where, struct error *error)
+{
+    *read = (struct nats_where){.tls = where[0] == 't'};
+    const char *begin = strstr(where, "://"), *hash = strchr(where, '#');
+    begin = begin ? begin + 3 : where;
+    const char *end = hash ? hash : where + strlen(where), *host = begin;
+    for (const char *c = begin; c < end; c++)
+        host = *c == '@' ? c + 1 : host;
+    const char *close = *host == '[' ? memchr(host, ']', (size_t)(end - host)) : NULL;
+    const char *from = close ? close : host, *colon = memchr(from, ':', (size_t)(end - from));
+    read->host = close ? piece(host + 1, close) : piece(host, colon ? colon : end);
+    read->port = colon ? piece(colon + 1, end) : memory_copied("4222");
+    read->shown =
+        memory_printed("%s%.*s", read->tls ? "tls://" : "nats://", (int)(end - host), host);
+    read->url = memory_printed("%.*s%s", (int)(end - where), where, colon ? "" : ":4222");
+    read->run = hash ? memory_copied(hash + 1) : NULL;
+    if (nats_is_where(where) && *read->host && is_port(read->port))
+        return true;
+    error_set(error, "%s: write nats://HOST:PORT or tls://HOST:PORT", read->shown);
+    nats_where_free(read);
+    return false;
+}
+
+void nats_where_free(struct nats_where *where)
+{
+    if (where->url)
+        explicit_bzero(where->url, strlen(where->url));
+    free(where->url);
+    free(where->shown);
+    free(where->host);
+    free(where->port);
+    free(where->run);
+    *where = (struct nats_where){0};
+}
+
+/* ---- messages ---- */
+
+uint32_t nats_parts(size_t packed_bytes, size_t most)
+{
+    if (most <= NATS_HEAD_BYTES || !packed_bytes)
+        return 0;
+    size_t room = most - NATS_HEAD_BYTES, parts = (packed_bytes + room - 1) / room;
+    return parts <= NATS_PARTS_MOST ? (uint32_t)parts : 0;
+}
+
+void put_nats_message(struct out *out, const struct nats_message *message, size_t most)
+{
+    const struct forwarded_batch *batch = &message->batch;
+    size_t room = most - NATS_HEAD_BYTES, from = message->part * room;
+    size_t left = batch->packed_bytes - from;
+    put_u32(out, HELLO_MAGIC);
+    put_u32(out, NATS_MESSAGE_VERSION);
+    put_bytes(out, message->id, FORWARD_ID_BYTES);
+    put_u8(out, message->ends);
+    put_u32(out, message->part);
+    put_u32(out, message->parts);
+    put_forwarded_batch(out, batch);
+    put_bytes(out, batch->packed + from, left < room ? left : room);
+}
+
+bool get_nats_message(struct in *in, struct nats_message *message)
+{
+    *message = (struct nats_message){0};
+    uint32_t magic = get_u32(in), version = get_u32(in);
+    if (!in->error && magic != HELLO_MAGIC)
+        in_fail(in, "is no message of Poet");
+    if (!in->error && version != NATS_MESSAGE_VERSION)
+        in_fail(in, "is of another version of Poet");
+    const uint8_t *id = get_bytes(in, FORWARD_ID_BYTES);
+    if (id)
+        memcpy(message->id, id, FORWARD_ID_BYTES);
+    message->ends = get_u8(in) & 1;
+    message->part = get_u32(in);
+    message->parts = get_u32(in);
+    if (!in->error &&
+        (!message->parts || message->parts > NATS_PARTS_MOST || message->part >= message->parts))
+        in_fail(in, "a part that cannot be");
+    return !in->error && get_forwarded_batch(in, &message->batch);
+}
+
+uint64_t nats_next(const struct nats_message *message)
+{
+    bool whole = message->part + 1 == message->parts;
+    return message->batch.first + (whole ? message->batch.count : 0);
+}
+
+bool nats_assemble(struct nats_assembly *a, struct nats_message *message)
+{
+    struct forwarded_batch *batch = &message->batch;
+    if (message->parts == 1) {
+        a->parts = 0;
+        return true;
+    }
+    if (message->part == 0) {
+        a->first = batch->first;
+        a->count = batch->count;
+        a->raw = batch->raw;
+        a->part = 0;
+        a->parts = message->parts;
+        a->packed.size = 0;
+    }
+    if (message->part != a->part || message->parts != a->parts || batch->first != a->first ||
+        batch->count != a->count || batch->raw != a->raw ||
+        batch->packed_bytes > FORWARD_LIMIT_BYTES - a->packed.size) {
+        a->parts = 0;
+        return false;
+    }
+    put_bytes(&a->packed, batch->packed, batch->packed_bytes);
+    a->part++;
+    if (a->part < a->parts)
+        return false;
+    a->parts = 0;
+    batch->packed = a->packed.data;
+    batch->packed_bytes = a->packed.size;
+    return true;
+}

@@ -1,0 +1,58 @@
+/* What lies in a stream of NATS JetStream, and what it is called: names, addresses, and batches as messages.
+ *
+ * A run has a stream, poet-RUN; a journal that is forwarded has a subject in it, poet.RUN.ID.  A batch is one message, or
+ * parts of it where it is larger than messages may be.  Nothing here needs libnats. */
+#ifndef SERVER_AGENT_NATSMESSAGE_H
+#define SERVER_AGENT_NATSMESSAGE_H
+
+#include "wire/endpoint.h"
+#include "wire/forwarded.h"
+
+#define NATS_MESSAGE_VERSION 1u
+#define NATS_HEAD_BYTES 53u /* of each message */
+#define NATS_PARTS_MOST 65536u
+
+struct nats_where { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
+    char *url; /* as libnats wants it */
+    char *shown; /* without who we are */
+    char *host, *port;
+    char *run; /* NULL none */
+    bool tls;
+};
+
+/* Whether it is one at all. */
+bool nats_is_where(const char *where);
+char *nats_shown(const char *where); /* without who we are */
+bool nats_where_read(struct nats_where *read, const char *where, struct error *error);
+void nats_where_free(struct nats_where *where);
+
+/* Letters, digits and - as they are, each other byte as _XX; of nothing, _.  No two names become one. */
+char *nats_name(const char *run);
+char *nats_stream(const char *run);
+char *nats_subject(const char *run, const uint8_t *id); /* id NULL: of all */
+
+struct nats_message {
+    uint8_t id[FORWARD_ID_BYTES];
+    bool ends; /* its journal does, with this batch */
+    uint32_t part, parts;
+    struct forwarded_batch batch; /* packed: of this part */
+};
+
+/* How many parts, if a message has at most so many bytes; 0: that cannot be. */
+uint32_t nats_parts(size_t packed_bytes, size_t most);
+/* One of them.  message->batch is the whole one. */
+void put_nats_message(struct out *out, const struct nats_message *message, size_t most);
+bool get_nats_message(struct in *in, struct nats_message *message);
+/* The chunk that is wanted behind this message, if it is the last one. */
+uint64_t nats_next(const struct nats_message *message);
+
+/* Parts become batches again. */
+struct nats_assembly {
+    uint64_t first;
+    uint32_t count, raw, part, parts;
+    struct out packed;
+};
+/* True: message->batch is whole now, good until the next call.  What fits to nothing is dropped: it comes again. */
+bool nats_assemble(struct nats_assembly *assembly, struct nats_message *message);
+
+#endif

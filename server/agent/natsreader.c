@@ -1,0 +1,338 @@
+#define _GNU_SOURCE
+#include "server/agent/natsreader.h"
+
+#include "memory/memory.h"
+#include "server/agent/natslink.h"
+#include "server/loop/log.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS 100 /* what the server says is looked at so often, and whether we are to end */
+#define AGAIN_LEAST_MS 100
+#define AGAIN_MOST_MS 5000
+#define LEAVE_SECONDS 4
+
+struct journal { /* of an agent */
+    uint8_t id[FORWARD_ID_BYTES];
+    uint64_t next; /* the chunk that the server is to be told next */
+    bool ends, complete; /* all was told; the server has said that its run has ended */
+    bool broken; /* chunks are missing */
+    struct nats_assembly assembly;
+};
+
+struct natsreader {
+    pthread_t thread;
+    pthread_mutex_t lock; /* over link, to be closed */
+    atomic_bool stop;
+    struct nats_where where;
+    char *stream, *subjects;
+    struct natslink link;
+    natsSubscription *subscription;
+    uint64_t next; /* message of the stream */
+    int fd;
+    bool gone; /* the server has hung up on us */
+    bool said;
+    struct out in, out;
+    struct journal *journals;
+    size_t count, room;
+};
+
+static bool is_over(const struct natsreader *r) { return atomic_load(&r->stop) || r->gone; }
+
+/* ---- the server ---- */
+
+static void take_message(struct natsreader *r, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    if (type == MESSAGE_ERROR)
+        r->gone = true; /* it has said so in its log */
+    if (type != MESSAGE_COMPLETE)
+        return;
+    uint32_t stream = get_u32(&in);
+    if (!in.error && stream < r->count)
+        r->journals[stream].complete = true;
+}
+
+static void hear(struct natsreader *r)
+{
+    uint8_t bytes[4096];
+    ssize_t n;
+    while ((n = recv(r->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        put_bytes(&r->in, bytes, (size_t)n);
+    r->gone |= n == 0 || (errno != EAGAIN && errno != EINTR);
+    size_t used = 0, length;
+    unsigned type;
+    const char *error;
+    while (used < r->in.size && frame_read(r->in.data + used, r->in.size - used,
+                                           LIMIT_MESSAGE_BYTES, &type, &length, &error) > 0) {
+        take_message(r, type, r->in.data + used + MESSAGE_FRAME_BYTES, length);
+        used += MESSAGE_FRAME_BYTES + length;
+    }
+    out_drop(&r->in, used);
+}
+
+/* Waits until the server has taken all, which it may put off while its order is behind. */
+static void tell_all(struct natsreader *r)
+{
+    while (r->out.size && !is_over(r)) {
+        ssize_t n = send(r->fd, r->out.data, r->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0)
+            out_drop(&r->out, (size_t)n);
+        else if (errno != EAGAIN && errno != EINTR)
+            r->gone = true;
+        struct pollfd wait = {.fd = r->fd, .events = POLLIN | (r->out.size ? POLLOUT : 0)};
+        if (r->out.size)
+            poll(&wait, 1, LOOK_MS);
+        hear(r);
+    }
+}
+
+/* ---- what agents told ---- */
+
+/* Where all journals so far have ended, the next one belongs to another run of that name, whenever it is read. */
+static void wait_for_end(struct natsreader *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->journals[i].ends)
+            return;
+    for (size_t i = 0; i < r->count; i++) {
+        while (!r->journals[i].complete && !is_over(r)) {
+            struct pollfd wait = {.fd = r->fd, .events = POLLIN};
+            poll(&wait, 1, LOOK_MS);
+            hear(r);
+        }
+    }
+}
+
+static struct journal *journal_of(struct natsreader *r, const uint8_t *id)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (memcmp(r->journals[i].id, id, FORWARD_ID_BYTES) == 0)
+            return &r->journals[i];
+    if (r->count == FORWARD_STREAMS_MOST)
+        return NULL;
+    wait_for_end(r);
+    r->journals = grow_zeroed(r->journals, &r->room, r->count + 1, sizeof *r->journals);
+    struct journal *journal = &r->journals[r->count];
+    *journal = (struct journal){0};
+    memcpy(journal->id, id, FORWARD_ID_BYTES);
+    out_begin(&r->out, MESSAGE_STREAM);
+    put_forwarded_stream(&r->out, (uint32_t)r->count++, id, r->where.run);
+    out_end(&r->out);
+    return journal;
+}
+
+static void take_batch(struct natsreader *r, struct nats_message *message)
+{
+    struct forwarded_batch *batch = &message->batch;
+    struct journal *journal = journal_of(r, message->id);
+    if (!journal || journal->broken || !nats_assemble(&journal->assembly, message))
+        return;
+    if (batch->first + batch->count <= journal->next)
+        return;
+    if (batch->first > journal->next) {
+        log_line(
+            "%s: the stream %s has lost chunks %llu to %llu of an agent: what that told is cut "
+            "off there; let the stream keep all (no limits, discard new)",
+            r->where.shown, r->stream, (unsigned long long)journal->next,
+            (unsigned long long)batch->first - 1);
+        journal->broken = true;
+        return;
+    }
+    journal->next = batch->first + batch->count;
+    journal->ends |= message->ends;
+    batch->stream = (uint32_t)(journal - r->journals);
+    out_begin(&r->out, MESSAGE_FORWARD);
+    put_forwarded_batch(&r->out, batch);
+    put_bytes(&r->out, batch->packed, batch->packed_bytes);
+    out_end(&r->out);
+    tell_all(r);
+}
+
+static void take(struct natsreader *r, natsMsg *msg)
+{
+    jsMsgMetaData *meta = NULL;
+    if (natsMsg_GetMetaData(&meta, msg) != NATS_OK)
+        return; /* none of a stream's */
+    uint64_t number = meta->Sequence.Stream;
+    jsMsgMetaData_Destroy(meta);
+    if (number < r->next)
+        return;
+    r->next = number + 1;
+    struct nats_message message;
+    struct in in =
+        in_from((const uint8_t *)natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg));
+    if (get_nats_message(&in, &message))
+        take_batch(r, &message);
+    else
+        log_line("%s: the stream %s: message %llu %s: dropped", r->where.shown, r->stream,
+                 (unsigned long long)number, in.error);
+}
+
+/* ---- the stream ---- */
+
+static bool subscribe(struct natsreader *r, char *why)
+{
+    struct natslink link;
+    if (!natslink_open(&link, &r->where, why))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    r->link = link;
+    pthread_mutex_unlock(&r->lock);
+    jsSubOptions options;
+    jsErrCode code = 0;
+    jsStreamInfo *info = NULL;
+    natsStatus s = js_GetStreamInfo(&info, link.js, r->stream, NULL, &code);
+    jsStreamInfo_Destroy(info);
+    jsSubOptions_Init(&options);
+    options.Stream = r->stream;
+    options.Ordered = true;
+    options.Config.DeliverPolicy = js_DeliverByStartSequence;
+    options.Config.OptStartSeq = r->next;
+    if (s == NATS_OK)
+        s = js_SubscribeSync(&r->subscription, link.js, r->subjects, NULL, &options, &code);
+    if (s != NATS_OK)
+        natslink_why(why, &r->where, r->stream, s,
+                     s == NATS_NOT_FOUND ? JSStreamNotFoundErr : code);
+    return s == NATS_OK;
+}
+
+static void hang_up(struct natsreader *r)
+{
+    natsSubscription_Destroy(r->subscription);
+    r->subscription = NULL;
+    pthread_mutex_lock(&r->lock);
+    struct natslink link = r->link;
+    r->link = (struct natslink){0};
+    pthread_mutex_unlock(&r->lock);
+    natslink_close(&link);
+}
+
+static void read_on(struct natsreader *r, char *why)
+{
+    natsStatus s = NATS_OK;
+    while (!is_over(r) && (s == NATS_OK || s == NATS_TIMEOUT)) {
+        natsMsg *msg = NULL;
+        s = natsSubscription_NextMsg(&msg, r->subscription, LOOK_MS);
+        if (s == NATS_OK)
+            take(r, msg);
+        natsMsg_Destroy(msg);
+        hear(r);
+    }
+    natslink_why(why, &r->where, r->stream, s, 0);
+}
+
+static void say(struct natsreader *r, const char *why)
+{
+    if (!r->said && !is_over(r))
+        log_line("%s; it is tried again", why);
+    r->said = true;
+}
+
+static void pause_for(struct natsreader *r, int ms)
+{
+    for (; ms > 0 && !is_over(r); ms -= LOOK_MS) {
+        struct pollfd wait = {.fd = r->fd, .events = POLLIN};
+        if (poll(&wait, 1, LOOK_MS) > 0)
+            hear(r);
+    }
+}
+
+static void *run(void *context)
+{
+    struct natsreader *r = context;
+    char why[NATS_WHY_BYTES] = "";
+    int wait = AGAIN_LEAST_MS;
+    out_begin(&r->out, MESSAGE_AGENT);
+    put_forwarded_agent(&r->out, r->stream);
+    out_end(&r->out);
+    tell_all(r);
+    while (!is_over(r)) {
+        if (subscribe(r, why)) {
+            log_line("%s: the stream %s is read from its message %llu on", r->where.shown,
+                     r->stream, (unsigned long long)r->next);
+            r->said = false;
+            wait = AGAIN_LEAST_MS;
+            read_on(r, why);
+        }
+        hang_up(r);
+        say(r, why);
+        pause_for(r, wait);
+        wait = wait * 2 < AGAIN_MOST_MS ? wait * 2 : AGAIN_MOST_MS;
+    }
+    nats_ReleaseThreadMemory();
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static void let_go(struct natsreader *r)
+{
+    close(r->fd);
+    for (size_t i = 0; i < r->count; i++)
+        out_free(&r->journals[i].assembly.packed);
+    free(r->journals);
+    out_free(&r->in);
+    out_free(&r->out);
+    free(r->stream);
+    free(r->subjects);
+    nats_where_free(&r->where);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+struct natsreader *natsreader_new(const char *from, int fd, struct error *error)
+{
+    struct natsreader *r = memory_zeroed(1, sizeof *r);
+    r->fd = fd;
+    r->next = 1;
+    pthread_mutex_init(&r->lock, NULL);
+    bool good = nats_where_read(&r->where, from, error);
+    if (good && !r->where.run) {
+        error_set(error, "%s: which run? write %s#RUN, where programs have POET_RUN=RUN",
+                  r->where.shown, r->where.shown);
+        good = false;
+    }
+    if (good) {
+        sigset_t all, before;
+        r->stream = nats_stream(r->where.run);
+        r->subjects = nats_subject(r->where.run, NULL);
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the loop's */
+        good = pthread_create(&r->thread, NULL, run, r) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (!good)
+            error_set(error, "%s: no thread can be started", r->where.shown);
+    }
+    if (good)
+        return r;
+    let_go(r);
+    return NULL;
+}
+
+void natsreader_free(struct natsreader *r)
+{
+    struct timespec until;
+    if (!r)
+        return;
+    atomic_store(&r->stop, true);
+    pthread_mutex_lock(&r->lock);
+    if (r->link.nc)
+        natsConnection_Close(r->link.nc);
+    pthread_mutex_unlock(&r->lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LEAVE_SECONDS;
+    if (pthread_timedjoin_np(r->thread, NULL, &until) == 0)
+        let_go(r); /* else it asks for a name still; the process ends before it */
+}

@@ -1,0 +1,14 @@
+/* Reads what agents published of a run from NATS JetStream, from its first message on, and tells it to the server at the
+ * other end of a socket in the words of an agent: so it is taken in the same way.  A thread of its own, which may wait. */
+#ifndef SERVER_AGENT_NATSREADER_H
+#define SERVER_AGENT_NATSREADER_H
+
+#include "wire/endpoint.h"
+
+struct natsreader;
+
+/* from: nats://HOST:PORT#RUN.  fd: our end, which is its own from now on.  NULL with a reason. */
+struct natsreader *natsreader_new(const char *from, int fd, struct error *error);
+void natsreader_free(struct natsreader *reader);
+
+#endif

@@ -1,0 +1,32 @@
+/* In place of nats.c, natslink.c and natsreader.c where Poet is built without libnats: it says so. */
+#include "server/agent/destination.h"
+#include "server/agent/natsreader.h"
+
+#include <unistd.h>
+
+static void say(struct error *error)
+{
+    error_set(error,
+              "this Poet was built without libnats (Debian: libnats-dev), so it speaks no NATS");
+}
+
+static struct destination *open_none(struct ev_loop *loop, const char *where, const char *host,
+                                     const struct destination_hears *hears, void *context,
+                                     struct error *error)
+{
+    (void)loop, (void)where, (void)host, (void)hears, (void)context;
+    say(error);
+    return NULL;
+}
+
+const struct destination_kind destination_nats = {.open = open_none};
+
+struct natsreader *natsreader_new(const char *from, int fd, struct error *error)
+{
+    (void)from;
+    close(fd);
+    say(error);
+    return NULL;
+}
+
+void natsreader_free(struct natsreader *reader) { (void)reader; }

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Servers that read a run from NATS JetStream: any number of them, from its begin, say the same; one that is killed begins again.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/nats.sh"
+printf 'max_payload: 4096\n' >small.conf
+nats_start -1 -c "$work/small.conf"
+
+said() { grep -q -- "$2" "$1.log"; }
+reader a both
+check "no stream yet: one line" until_true said a "$url: the stream poet-both is not there: an agent makes it"
+
+# ---- two agents, messages that are smaller than batches, two servers ----
+agent one
+first=$agent
+agent two
+second=$agent
+program one both 20000 &
+running=$!
+program two both 20000
+wait $running
+check "two agents: the end comes" until_true ended a both
+check "sound" sound "$(read_by a both)"
+reader b both
+check "a second server reads it all" until_true ended b both
+is "they say the same" "$(poet dump "$(read_by a both)" | cksum)" "$(poet dump "$(read_by b both)" | cksum)"
+poet merge one-kept/both-*.poet two-kept/both-*.poet -o merged.poet
+is "as one server that orders both" "$(figure "$(read_by a both)" events)" "$(figure merged.poet events)"
+
+# ---- the reading server is killed in the middle ----
+reader c left
+program one left 100000 &
+running=$!
+begun() { [ -s "$(read_by c left)" ]; }
+until_true begun
+kill -KILL $reader
+wait $reader 2>/dev/null
+mv c-read killed
+reader c left
+wait $running
+check "the reading server was killed: the next one reads from the begin" until_true ended c left
+is "nothing is missing" "$(sorted "$(read_by c left)")" "$(sorted "$(kept one left)")"
+kill $first $second
+wait $first $second 2>/dev/null
+
+# ---- who may ----
+nats_kill
+printf 'authorization { user: anna, password: open }\n' >users.conf
+nats_start -1 -c "$work/users.conf"
+agent wrong
+check "nobody in particular: one line" until_true said wrong "does not let us in: look at USER:PASSWORD@"
+kill $agent
+at=${url#nats://}
+agent right "nats://anna:open@$at"
+reader d mine "nats://anna:open@$at"
+program right mine 100
+check "a user and a password" until_true ended d mine
+is "which are not in the logs" "$(cat right.log d.log | grep -c open@)" 0
+done_testing
