@@ -79,6 +79,12 @@ int main(int argc, char **argv)
         fd = open("/dev/zero", O_RDONLY);
         for (int i = 0; i < 300; i++) got += (size_t)read(fd, b, sizeof b);
         printf("%zu\n", got);
+        fflush(stdout);
+        if (!fork()) {
+            now();
+            _exit(0);
+        }
+        wait(0);
     }
     return 0;
 }
@@ -135,10 +141,10 @@ done
 # ---- more than is kept ----
 record traced much
 is "more than 256 MB are not recorded: the program goes on" "$(cat first)" 314572800
-like "and that is said" "$(poet stat in.poet)" '^input +2[0-9][0-9] calls; not all of 1 thread$'
+like "and that is said, of a child as well" "$(poet stat in.poet)" '^input +2[0-9][0-9] calls; not all of 2 threads$'
 is "it is repeated as far as that goes" "$(replay; echo $?; cat second)" "0
 314572800"
-like "which is said, too" "$(cat said)" '^poet replay: not all input of 1 thread was recorded: from there on it is as it is now$'
+like "which is said, too" "$(cat said)" '^poet replay: not all input of 2 threads was recorded: from there on it is as it is now$'
 
 # ---- static programs: their threads are recorded, their input is not ----
 if poetcc -trace -static -g edge.c -o fixed 2>/dev/null; then

@@ -53,6 +53,7 @@ static struct {
 static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
     int handlers; /* that the thread is in */
+    uint32_t life; /* of which the next is so: a child tells it anew */
     bool looking_up;
     bool cut, told; /* nothing more is recorded; which the server knows */
     uint64_t passed;
@@ -170,6 +171,10 @@ static void record(struct thread *t, const struct input *call, const void *bytes
     uint64_t all = size + (size / INPUT_PIECE_BYTES + 1) * INPUT_HEAD_BYTES;
     static const uint8_t nothing[1];
     int saved = errno;
+    if (mine.life != t->life) {
+        mine.life = t->life;
+        mine.cut = mine.told = false;
+    }
     if (!mine.cut)
         mine.cut = atomic_fetch_add(&recorded_bytes, all) + all > LIMIT_INPUT_BYTES ||
                    !tell_pieces(t, *call, size ? bytes : nothing, size);
