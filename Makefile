@@ -29,7 +29,7 @@ HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c clients/trace/replay/*.c) wire/message.c wire/told.c wire/endpoint.c wire/names.c
+TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c clients/trace/measure/*.c clients/trace/replay/*.c) wire/message.c wire/told.c wire/input.c wire/endpoint.c wire/names.c
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)

@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/options.h"
 #include "server/agent/agent.h"
+#include "server/agent/natsmessage.h"
 #include "server/agent/natsreader.h"
 #include "server/file/output.h"
 #include "server/file/replay.h"
@@ -374,7 +375,9 @@ static bool be_agent(struct server *server, const char *to, struct error *error)
                   server->runs.output);
         return false;
     }
-    server->directory = keep ? memory_copied(server->runs.output) : agent_directory(to);
+    char *shown = nats_is_where(to) ? nats_shown(to) : memory_copied(to);
+    server->directory = keep ? memory_copied(server->runs.output) : agent_directory(shown);
+    free(shown);
     server->runs.output = server->directory;
     if (mkdir(server->directory, 0777) < 0 && errno != EEXIST) {
         error_set(error, "%s: %s", server->directory, strerror(errno));

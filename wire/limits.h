@@ -43,6 +43,7 @@
 #define LIMIT_USAGE_FIGURES 65536u /* figures of one USAGE */
 #define LIMIT_CURVE_PIXELS (1u << 21) /* of all curves of one answer */
 #define LIMIT_DID_BYTES (512u << 20) /* what the threads of a run did, step by step */
+#define LIMIT_INPUT_BYTES (256u << 20) /* recorded input of a run */
 #define LIMIT_TARGET_BYTES (1u << 20) /* one target description */
 
 #endif

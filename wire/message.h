@@ -30,7 +30,7 @@
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
 
-/* One table: number, name.  Below 32 from programs, then from viewers, then from the server. */
+/* One table: number, name.  Below 32 (and INPUT) from programs, then from viewers, then from the server. */
 /* clang-format off */
 #define MESSAGES(M)                                                              \
     M(1, HELLO)   /* who connects: a program or a viewer */                      \
@@ -62,6 +62,7 @@
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \
+    M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/input.h */ \
     M(37, SHOW)   /* from a debugger to a viewer itself: go there; and whether it did */ \
     M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
     M(41, STREAM) /* a journal that it has */                                    \

@@ -24,12 +24,12 @@
 #define EXIT_NOT_FOUND 127 /* as of env and nohup */
 #define EXIT_NOT_EXECUTABLE 126
 
-enum { WITHOUT = 256, REPORT };
+enum { WITHOUT = 256, REPORT, WITH_INPUT };
 
 struct recording {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
-    bool libraries, view, force;
+    bool libraries, view, force, input;
     const char *meters; /* a list or a file, then the list; NULL: none */
     bool memory; /* is among them */
 };
@@ -77,6 +77,8 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
     set_or_unset("POET_INCLUDE", o->include);
     set_or_unset("POET_EXCLUDE", o->exclude);
+    if (o->input)
+        setenv("POET_INPUT", "1", 1);
     if (o->keep)
         setenv("POET_KEEP", o->keep, 1);
     if (o->output) {
@@ -184,6 +186,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case REPORT:
         o->report = value ? value : "";
         return 0;
+    case WITH_INPUT:
+        o->input = true;
+        return 0;
     case 'm':
         o->meters = value;
         return 0;
@@ -278,6 +283,10 @@ static const struct argp_option options[] = {
     {"without", WITHOUT, "LIBRARY", 0,
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
+     1},
+    {"with-input", WITH_INPUT, NULL, 0,
+     "also what read, recv, getrandom, time, gettimeofday, clock_gettime and rand returned to the program, for poet "
+     "replay; at most 256 MB of a run",
      1},
     {"meters", 'm', "LIST|FILE", 0,
      "measure this, and nothing else but the order: words divided by commas, or a file that says it "

@@ -6,6 +6,7 @@
 #include "clients/poet/loadable.h"
 #include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
+#include "wire/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,34 @@ bool replay_script(const struct command *command, struct replaying *r)
     return done;
 }
 
+/* What its calls brought from outside, where that was recorded. */
+static bool make_input(const struct command *command, struct replaying *r)
+{
+    char directory[256];
+    struct error error;
+    if (!inputs_ask(command, &r->subject, true, &r->inputs))
+        return false;
+    if (!r->inputs.calls)
+        return true;
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
+    snprintf(r->input_file, sizeof r->input_file, "%s/poet-%d.input", directory, (int)getpid());
+    return inputs_write(command, &r->inputs, r->input_file);
+}
+
+static void say_input(const struct command *command, const struct replaying *r)
+{
+    if (r->inputs.cut)
+        command_fail(command,
+                     "not all input of %u thread%s was recorded: from there on it is as it is now",
+                     r->inputs.cut, plural(r->inputs.cut));
+    if (r->inputs.passed)
+        command_fail(command, "%llu call%s in signal handlers brought input that was not recorded",
+                     (unsigned long long)r->inputs.passed, plural(r->inputs.passed));
+}
+
 /* ---- the program ---- */
 
 /* In the place of this process, which is a child. */
@@ -107,6 +136,13 @@ static int start(const struct command *command, const struct replaying *r,
                  const struct loadable *loadable, char **argv)
 {
     setenv("POET_REPLAY", r->file, 1);
+    if (*r->input_file) { /* and the new trace has it, too */
+        setenv("POET_REPLAY_INPUT", r->input_file, 1);
+        setenv("POET_INPUT", "1", 1);
+    } else {
+        unsetenv("POET_REPLAY_INPUT");
+        unsetenv("POET_INPUT");
+    }
     if (r->led)
         setenv("POET_STEER", r->steer_file, 1);
     else
@@ -198,6 +234,9 @@ static void say_did(struct replaying *r, FILE *f)
     const char *who = label(r, end->thread);
     if (end->why == SCRIPT_OTHER)
         fprintf(f, "%s did %s of %s, where it did ", who, end->did, label(r, end->line));
+    else if (end->why == SCRIPT_INPUT)
+        fprintf(f, "%s called %s (%u), where it called %s (%u), before ", who, end->did, end->by,
+                input_name(end->line), end->number);
     else if (end->why == SCRIPT_STRANGER)
         fprintf(f, "%s came to ", who);
     else
@@ -303,6 +342,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
         command_fail(command, "%s: %s", argv[0], why);
         return found ? EXIT_FAILED : 127;
     }
+    say_input(command, r);
     pid_t child = recorded_begin();
     if (child < 0)
         return command_fail(command, "%s", strerror(errno));
@@ -332,14 +372,17 @@ static int run(const struct command *command, int argc, char **argv)
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!replay_script(command, &r) || !make_steer(command, &r))
+    else if (!replay_script(command, &r) || !make_steer(command, &r) || !make_input(command, &r))
         status = EXIT_FAILED;
     else
         status = run_again(command, &r, words);
     if (*r.file)
         unlink(r.file);
+    if (*r.input_file)
+        unlink(r.input_file);
     if (*r.steer_file)
         unlink(r.steer_file);
+    inputs_free(&r.inputs);
     flip_free(&r.flip);
     plan_free(r.plan);
     free(recorded);
@@ -362,7 +405,7 @@ static const struct argp argp = {
     .args_doc = "TRACE [--] [PROGRAM ARGUMENT...]",
     .doc =
         "Run a program again, so that its threads take their locks, are woken and give up in the order that "
-        "TRACE has.  Files and what comes from outside are as they are now.\vWhere a thread does something else, that "
+        "TRACE has.  Files and what comes from outside are as they are now, unless they were recorded (poet record --with-input).\vWhere a thread does something else, that "
         "is said, and the program goes on freely.  The exit status is 0 if all was repeated, 1 if not.",
     .children = options_children};
 

@@ -5,6 +5,7 @@
 #include "clients/plan/plan.h"
 #include "clients/poet/command.h"
 #include "clients/poet/flip.h"
+#include "clients/poet/inputs.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/subject.h"
 
@@ -20,6 +21,8 @@ struct replaying {
     struct subject subject;
     struct script_head *script; /* as the program has it */
     char file[400]; /* of it */
+    struct inputs inputs; /* what was recorded of them */
+    char input_file[400]; /* of it; "": there is none */
     struct flip flip;
     struct steer_head *led; /* as the program has it; NULL: nothing is flipped */
     char steer_file[400];

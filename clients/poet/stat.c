@@ -1,5 +1,6 @@
 /* poet stat, poet runs: figures. */
 #define _GNU_SOURCE
+#include "clients/poet/inputs.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
@@ -74,7 +75,7 @@ static void print_unseen(const struct shown_stat *s)
 }
 
 static void print_json(const struct subject *subject, const struct shown_stat *s,
-                       const struct trouble_list *troubles)
+                       const struct trouble_list *troubles, const struct inputs *inputs)
 {
     const struct book *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *programs = json_object_new_array(),
@@ -123,13 +124,18 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_array_add(list, t);
     }
     json_object_object_add(o, "contradictory", list);
+    struct json_object *input = json_object_new_object();
+    json_object_object_add(input, "calls", json_object_new_uint64(inputs->calls));
+    json_object_object_add(input, "passed", json_object_new_uint64(inputs->passed));
+    json_object_object_add(input, "cut", json_object_new_int64(inputs->cut));
+    json_object_object_add(o, "input", input);
     json_print(o);
 }
 
 #define BEHIND_NS 150000000u /* what an order may be behind without a word */
 
 static void print_text(const struct subject *subject, const struct shown_stat *s,
-                       const struct trouble_list *troubles)
+                       const struct trouble_list *troubles, const struct inputs *inputs)
 {
     const struct book *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
@@ -161,6 +167,15 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
         printf("contradiction   %s %s%s%s\n", a, troubles->items[i].why,
                troubles->items[i].with.line ? ": " : "", troubles->items[i].with.line ? b : "");
     }
+    if (inputs->calls || inputs->cut || inputs->passed)
+        printf("input           %llu call%s", (unsigned long long)inputs->calls,
+               plural(inputs->calls));
+    if (inputs->cut)
+        printf("; not all of %u thread%s", inputs->cut, plural(inputs->cut));
+    if (inputs->passed)
+        printf("; not %llu in signal handlers", (unsigned long long)inputs->passed);
+    if (inputs->calls || inputs->cut || inputs->passed)
+        putchar('\n');
     if (*s->damage)
         printf("damage          %s\n", s->damage);
 }
@@ -174,9 +189,11 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, LABELS_ADDRESS, &subject, &json,
                        &status))
         return status;
-    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f);
+    struct inputs inputs = {0};
+    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f) &&
+              inputs_ask(command, &subject, false, &inputs);
     if (ok) {
-        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles);
+        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles, &inputs);
         shown_stat_free(&f.stat);
     }
     for (size_t i = 0; i < f.troubles.count; i++)
@@ -189,7 +206,8 @@ static int run(const struct command *command, int argc, char **argv)
 static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
      "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
-     "number, \"finished\" whether the run has its end",
+     "number, \"finished\" whether the run has its end, \"input\" how many calls were recorded with what they returned, "
+     "passed over in signal handlers, and of how many threads not all was",
      0},
     {0}};
 static const struct argp stat_argp = {

@@ -5,6 +5,7 @@
 #include "server/intake/heaped.h"
 #include "server/intake/metering.h"
 #include "server/intake/used.h"
+#include "server/run/inputs.h"
 #include "server/run/processors.h"
 #include "server/measure/stays.h"
 #include "wire/span.h"
@@ -386,6 +387,22 @@ static bool read_carrier(struct session *session, struct in *in)
     return true;
 }
 
+/* It is a fact: a run is repeated from its begin, however much of it is forgotten. */
+static bool read_input(struct session *session, struct in *in, uint32_t thread)
+{
+    struct input input;
+    struct in body = *in;
+    if (!get_input(in, &input))
+        return false;
+    inputs_add(session->run, session->number, thread, session_line(session, thread), &input);
+    run_fact(session->run, (struct chunk){.kind = CHUNK_INPUT,
+                                          .session = session->number,
+                                          .thread = thread,
+                                          .data = body.data,
+                                          .size = (uint32_t)body.size});
+    return true;
+}
+
 /* What describes it is in the journal, before. */
 static bool read_describe(struct in *in)
 {
@@ -465,6 +482,9 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
                            in);
     case MESSAGE_METER:
         return metering_name(session->run, session->number, session->process, in);
+    case MESSAGE_INPUT:
+    case CHUNK_INPUT:
+        return read_input(session, in, thread);
     case MESSAGE_SPAN:
         return read_carrier(session, in);
     case MESSAGE_CELLS:

@@ -9,6 +9,7 @@
 #include "server/run/clocks.h"
 #include "server/run/places.h"
 #include "server/run/heap.h"
+#include "server/run/inputs.h"
 #include "server/run/metered.h"
 #include "server/run/figures.h"
 #include "server/run/did.h"
@@ -238,6 +239,7 @@ void run_free(struct run *run)
     figures_free(run->figures);
     did_free(run->did);
     heap_free(run->heap);
+    inputs_free(run->inputs);
     metered_free(run->metered);
     spans_free(run->spans);
     order_free(run->order);

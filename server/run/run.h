@@ -110,6 +110,7 @@ struct run {
     struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
     struct spans *spans; /* of processors.c alone; likewise */
     struct heap *heap; /* of heap.c alone; likewise */
+    struct inputs *inputs; /* of inputs.c alone; NULL: none was recorded */
     struct metered *metered; /* of metered.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);

@@ -175,7 +175,7 @@ export POET_SERVER_PROGRAM="$B/libexec/poet/poet-server"
 start_server -o san/ -q
 for sanitizer in thread address,undefined; do
     flags="-g -O1 -fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
-    for f in "$root"/clients/trace/*.c "$root"/clients/trace/core/*.c "$root"/clients/trace/calls/*.c "$root"/clients/trace/measure/*.c "$root"/clients/trace/replay/*.c "$root"/wire/message.c "$root"/wire/told.c "$root"/wire/endpoint.c "$root"/wire/names.c; do
+    for f in "$root"/clients/trace/*.c "$root"/clients/trace/core/*.c "$root"/clients/trace/calls/*.c "$root"/clients/trace/measure/*.c "$root"/clients/trace/replay/*.c "$root"/wire/message.c "$root"/wire/told.c "$root"/wire/input.c "$root"/wire/endpoint.c "$root"/wire/names.c; do
         gcc -std=gnu17 $flags -c "$f" -o "$(printf %s "${f#"$root/"}" | tr / _).o" || exit 1
     done
     for program in mix ids more tasks; do

@@ -5,6 +5,7 @@
  * which event sent it (token.h).  Of several that became one the kernel keeps the first. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
+#include "clients/trace/calls/input.h"
 #include "clients/trace/calls/roster.h"
 #include "clients/trace/calls/token.h"
 #include "clients/trace/core/allowed.h"
@@ -110,11 +111,13 @@ static void handle(int sig, siginfo_t *info, void *context)
     int saved = errno;
     uintptr_t handler = atomic_load_explicit(&handlers[sig], memory_order_acquire);
     handled(sig, info);
+    input_handler(1);
     errno = saved;
     if (handler & WANTS_INFO)
         ((void (*)(int, siginfo_t *, void *))(handler & ~WANTS_INFO))(sig, info, context);
     else
         ((void (*)(int))handler)(sig);
+    input_handler(-1);
 }
 
 static bool may_follow(int sig)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/attach.h"
 
+#include "clients/trace/calls/input.h"
 #include "clients/trace/calls/child.h"
 #include "clients/trace/calls/threads.h"
 #include "clients/trace/core/allowed.h"
@@ -417,6 +418,7 @@ static void start(void)
     modules_begin();
     clock_begin();
     server_begin();
+    bool first = !environment_get("POET_RUN");
     attach();
     if (atomic_load(&live)) {
         wanted_begin();
@@ -426,6 +428,7 @@ static void start(void)
     catch_begin();
     if (atomic_load(&live)) {
         replay_begin();
+        input_begin(first);
         life_begin_main();
         chosen_await();
         runtimes_tell();

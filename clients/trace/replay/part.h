@@ -33,6 +33,9 @@ struct part {
         records; /* it had done so many events, by so many records, when its part was found */
     const struct script_event *now[PART_AHEAD]; /* those of the record that is being made */
     unsigned now_count;
+    uint64_t
+        given; /* so much of the input that is recorded of `given_line` was given back (given.c) */
+    uint32_t given_line;
 };
 
 extern bool replays; /* there is a script; set at the start and never changed */

@@ -1,0 +1,88 @@
+#!/bin/bash
+# Recorded input: what a program read, the time and random numbers are given back when it is repeated, and without a
+# recording they are as they are then.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+cat >in.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void all_of(int fd, size_t most)
+{
+    static char b[10000];
+    for (ssize_t n; (n = read(fd, b, most)) > 0;) {
+        printf("%zd ", n);
+        fwrite(b, (size_t)n, 1, stdout);
+    }
+}
+int main(int argc, char **argv)
+{
+    struct timespec ts;
+    struct timeval tv;
+    unsigned long long r;
+    int fd = open(argv[1], O_RDONLY);
+    all_of(fd, 10000);
+    all_of(0, 100);
+    pthread_mutex_lock(&m);
+    srand((unsigned)time(NULL) ^ (unsigned)getpid());
+    printf("%d %ld\n", rand(), (long)time(NULL));
+    pthread_mutex_unlock(&m);
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    gettimeofday(&tv, NULL);
+    if (getrandom(&r, sizeof r, 0) != sizeof r) return 1;
+    printf("%ld.%09ld %ld.%06ld %llx\n", (long)ts.tv_sec, ts.tv_nsec, (long)tv.tv_sec, (long)tv.tv_usec, r);
+    return 0;
+}
+C
+gcc -g in.c -o plain -pthread || exit 1
+poetcc -trace -g in.c -o traced || exit 1
+record() { # record FILE PROGRAM COMMAND...: what it prints goes to `first`
+    rm -f "$1"
+    seq 9000 >file
+    ./plain file </dev/null | head -n 9000 >wanted
+    (echo one; echo two) | "${@:3}" "./$2" file >first
+    until_true finished "$1"
+    echo other >file
+}
+replay() { # replay FILE: to `second`, with nothing to read
+    rm -f again.poet
+    timeout 60 poet replay "$1" -o again.poet </dev/null >second 2>said
+    status=$?
+    until_true finished again.poet
+    return $status
+}
+
+for program in plain traced; do
+    record in.poet $program poet record --with-input -o in.poet
+    is "$program: it reads what it does without Poet" "$(head -n 9000 first | cmp - wanted)" ""
+    # (6 of the file; of the pipe one or two, and the end; 6 others)
+    like "$program: poet stat says how many calls" "$(poet stat in.poet)" '^input +1[3-6] calls$'
+    is "$program: it is repeated" "$(replay in.poet; echo $?)" 0
+    check "$program: and prints the same" cmp first second
+    like "$program: which is said" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+    like "$program: the new trace has it, too" "$(poet stat again.poet)" '^input +1[3-6] calls$'
+    mv again.poet twice.poet
+    replay twice.poet
+    check "$program: so that it can be repeated as well" cmp first second
+    check "$program: the trace is sound" poet check in.poet
+done
+
+POET_INPUT=1 record in.poet traced env POET_OUTPUT=in.poet
+replay in.poet
+check "POET_INPUT=1 records it of a program that is compiled for Poet" cmp first second
+is "in JSON" "$(poet stat --json in.poet | python3 -c 'import json,sys; i=json.load(sys.stdin)["input"]; print(i["calls"] > 12, i["cut"], i["passed"])')" "True 0 0"
+
+for environment in POET_INPUT= POET_INPUT=0; do
+    record in.poet traced env POET_OUTPUT=in.poet $environment
+    is "$environment: nothing of it is recorded" "$(poet stat in.poet | grep -c '^input')" 0
+done
+is "and it is as it is then" "$(replay in.poet; echo "$? $(head -n 1 second)")" "0 6 other"
+is "nothing is left where the sockets are" "$(ls "$XDG_RUNTIME_DIR"/poet* -d 2>/dev/null | grep -c input; find "$XDG_RUNTIME_DIR" -name '*.input' | wc -l)" "0
+0"
+done_testing

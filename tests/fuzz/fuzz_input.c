@@ -1,0 +1,35 @@
+/* Recorded input: bodies of INPUT, and the file out of which a repeated run reads them. */
+#include "wire/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t sum_of(const struct input *input)
+{
+    uint64_t sum = input->asked + strlen(input_name(input->call));
+    for (uint32_t i = 0; i < input->size; i++)
+        sum += input->bytes[i];
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input;
+    struct in in = in_from(data, size);
+    volatile uint64_t sum = 0;
+    if (get_input(&in, &input))
+        sum += sum_of(&input);
+    struct input_head *head = malloc(size + !size);
+    memcpy(head, data, size);
+    if (size >= sizeof *head) { /* what is seldom guessed, and what the file's length says */
+        head->magic = INPUT_MAGIC;
+        head->bytes = size;
+    }
+    for (uint32_t i = 0; !input_look(head, size) && i <= head->line_count; i++)
+        for (uint64_t at = 0; input_next(head, i, &at, &input);)
+            sum += sum_of(&input);
+    free(head);
+    return 0;
+}
