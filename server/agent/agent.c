@@ -22,6 +22,8 @@ struct agent {
     struct destination *to;
     char *where, *directory;
     bool keep, here, said;
+    char *why; /* it went away last, before anything was acknowledged again */
+    bool again; /* and for the same reason as before: that is not said over and over */
     struct stream **streams; /* NULL: done */
     bool *offered; /* and the answer has come */
     size_t count, room, offered_room;
@@ -42,7 +44,8 @@ static void on_here(void *context)
 {
     struct agent *agent = context;
     agent->here = true;
-    log_line("%s is there", agent->where);
+    if (!agent->again)
+        log_line("%s is there", agent->where);
     for (size_t i = 0; i < agent->count; i++)
         offer(agent, i);
 }
@@ -50,12 +53,26 @@ static void on_here(void *context)
 static void on_away(void *context, const char *why)
 {
     struct agent *agent = context;
-    if (agent->here || !agent->said)
+    bool again = agent->why && strcmp(agent->why, why) == 0;
+    agent->again = again && (agent->again || agent->here);
+    free(agent->why);
+    agent->why = memory_copied(why);
+    if ((agent->here && !again) || !agent->said)
         log_line("%s; what programs say is kept in %s until it goes on", why, agent->directory);
     agent->said = true;
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
         agent->offered[i] = false;
+}
+
+/* Something was acknowledged. */
+static void well_again(struct agent *agent)
+{
+    if (agent->again)
+        log_line("%s is there, and takes what it is told", agent->where);
+    agent->again = false;
+    free(agent->why);
+    agent->why = NULL;
 }
 
 static struct stream *stream_at(struct agent *agent, uint32_t i)
@@ -70,7 +87,7 @@ static void on_expects(void *context, uint32_t i, uint64_t next)
     if (!stream)
         return;
     if (agent->offered[i])
-        stream_keep(stream, next);
+        well_again(agent), stream_keep(stream, next);
     else
         stream_go_back(stream, next);
     agent->offered[i] = true;
@@ -292,6 +309,7 @@ void agent_free(struct agent *agent)
     free(agent->offered);
     out_free(&agent->raw);
     out_free(&agent->packed);
+    free(agent->why);
     free(agent->where);
     free(agent->directory);
     free(agent);
