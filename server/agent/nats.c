@@ -375,8 +375,7 @@ static struct news *take_news(struct nats *n)
 static void on_told(struct ev_loop *loop, ev_async *async, int events)
 {
     struct nats *n = async->data;
-    (void)loop;
-    (void)events;
+    (void)loop, (void)events;
     turn_doing("what is forwarded");
     for (struct news *news = take_news(n), *next; news; news = next) {
         next = news->next;
@@ -430,7 +429,6 @@ static bool publish(struct destination *to, const struct forwarded_batch *batch)
     return true;
 }
 
-/* What waits for an answer gets none any more. */
 static void close_nats(struct destination *to)
 {
     struct nats *n = (struct nats *)to;
