@@ -21,8 +21,10 @@
 struct agent {
     struct destination *to;
     char *where, *directory;
-    char *why; /* it is away; NULL: it is here, or not known */
+    char *trouble; /* it is away: what its user is to know; NULL: it is here, or not known */
     bool keep, here, said;
+    char *why; /* it went away last, before anything was acknowledged again */
+    bool again; /* and for the same reason as before: that is not said over and over */
     struct stream **streams; /* NULL: done */
     bool *offered; /* and the answer has come */
     size_t count, room, offered_room;
@@ -43,9 +45,10 @@ static void on_here(void *context)
 {
     struct agent *agent = context;
     agent->here = true;
-    free(agent->why);
-    agent->why = NULL;
-    log_line("%s is there", agent->where);
+    free(agent->trouble);
+    agent->trouble = NULL;
+    if (!agent->again)
+        log_line("%s is there", agent->where);
     for (size_t i = 0; i < agent->count; i++)
         offer(agent, i);
 }
@@ -53,15 +56,29 @@ static void on_here(void *context)
 static void on_away(void *context, const char *why)
 {
     struct agent *agent = context;
-    if (agent->here || !agent->said)
+    bool again = agent->why && strcmp(agent->why, why) == 0;
+    agent->again = again && (agent->again || agent->here);
+    free(agent->why);
+    agent->why = memory_copied(why);
+    if ((agent->here && !again) || !agent->said)
         log_line("%s; what programs say is kept in %s until it goes on", why, agent->directory);
     agent->said = true;
-    free(agent->why);
-    agent->why = memory_printed("%s; what is recorded is kept in %s until it goes on", why,
-                                agent->directory);
+    free(agent->trouble);
+    agent->trouble = memory_printed("%s; what is recorded is kept in %s until it goes on", why,
+                                    agent->directory);
     agent->here = false;
     for (size_t i = 0; i < agent->count; i++)
         agent->offered[i] = false;
+}
+
+/* Something was acknowledged. */
+static void well_again(struct agent *agent)
+{
+    if (agent->again)
+        log_line("%s is there, and takes what it is told", agent->where);
+    agent->again = false;
+    free(agent->why);
+    agent->why = NULL;
 }
 
 static struct stream *stream_at(struct agent *agent, uint32_t i)
@@ -76,7 +93,7 @@ static void on_expects(void *context, uint32_t i, uint64_t next)
     if (!stream)
         return;
     if (agent->offered[i])
-        stream_keep(stream, next);
+        well_again(agent), stream_keep(stream, next);
     else
         stream_go_back(stream, next);
     agent->offered[i] = true;
@@ -298,8 +315,9 @@ void agent_free(struct agent *agent)
     free(agent->offered);
     out_free(&agent->raw);
     out_free(&agent->packed);
-    free(agent->where);
     free(agent->why);
+    free(agent->where);
+    free(agent->trouble);
     free(agent->directory);
     free(agent);
     squeeze_rest();
@@ -307,7 +325,10 @@ void agent_free(struct agent *agent)
 
 const char *agent_where(const struct agent *agent) { return agent->where; }
 bool agent_knows(const struct agent *agent) { return agent->here || agent->said; }
-const char *agent_trouble(const struct agent *agent) { return agent->why ? agent->why : ""; }
+const char *agent_trouble(const struct agent *agent)
+{
+    return agent->trouble ? agent->trouble : "";
+}
 bool agent_is_away(const struct agent *agent) { return !agent->here; }
 
 bool agent_is_done(const struct agent *agent)

@@ -8,6 +8,7 @@
 
 #include "memory/memory.h"
 #include "server/agent/natslink.h"
+#include "server/far/tls.h"
 #include "server/loop/turn.h"
 
 #include <pthread.h>
@@ -375,8 +376,7 @@ static struct news *take_news(struct nats *n)
 static void on_told(struct ev_loop *loop, ev_async *async, int events)
 {
     struct nats *n = async->data;
-    (void)loop;
-    (void)events;
+    (void)loop, (void)events;
     turn_doing("what is forwarded");
     for (struct news *news = take_news(n), *next; news; news = next) {
         next = news->next;
@@ -430,7 +430,6 @@ static bool publish(struct destination *to, const struct forwarded_batch *batch)
     return true;
 }
 
-/* What waits for an answer gets none any more. */
 static void close_nats(struct destination *to)
 {
     struct nats *n = (struct nats *)to;
@@ -475,6 +474,10 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
 {
     struct nats_where read;
     (void)host;
+    if (!tls_is_there()) { /* nor is zstd, which packs what is sent */
+        tls_new(-1, false, NULL, error);
+        return NULL;
+    }
     if (!nats_where_read(&read, where, error))
         return NULL;
     struct nats *n = memory_zeroed(1, sizeof *n);

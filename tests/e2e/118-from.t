@@ -55,4 +55,22 @@ reader d mine "nats://anna:open@$at"
 program right mine 100
 check "a user and a password" until_true ended d mine
 is "which are not in the logs" "$(cat right.log d.log | grep -c open@)" 0
+kill $agent
+wait $agent 2>/dev/null
+nats_kill
+
+# ---- no room ----
+printf 'jetstream { max_file_store: 20000 }\n' >few.conf
+rm -rf nats
+nats_start -1 -c "$work/few.conf"
+agent few
+program few much 20000
+check "no room: one line says what to do" until_true said few "the stream poet-much has no room: raise its limits"
+is "once" "$(grep -c "no room" few.log)" 1
+nats_kill
+printf 'jetstream { max_file_store: 200000000 }\n' >few.conf
+nats_start "$nats_port" -c "$work/few.conf"
+reader few-r much
+check "where there is room again it all comes" until_true ended few-r much
+is "nothing is missing" "$(sorted "$(read_by few-r much)")" "$(sorted "$(kept few much)")"
 done_testing

@@ -33,6 +33,7 @@
 
 #if defined(POET_STATIC)
 
+void input_find(void) {}
 void input_begin(bool first) {}
 void input_handler(int enters) {}
 
@@ -109,7 +110,7 @@ static time_t bare_time(time_t *to)
 }
 static int bare_rand(void) { return 0; }
 
-static void look_up(void)
+void input_find(void)
 {
     int saved = errno;
     mine.looking_up = true;
@@ -124,7 +125,7 @@ static void look_up(void)
     static result(*find_##name(void)) parameters                                                   \
     {                                                                                              \
         if (!LIKELY(next.name != NULL) && !mine.looking_up)                                        \
-            look_up();                                                                             \
+            input_find();                                                                          \
         return LIKELY(next.name != NULL) ? next.name : bare_##name;                                \
     }
 CALLS(FIND)

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Before signals come: finds what we stand before. */
+void input_find(void);
 /* Reads POET_INPUT, and POET_REPLAY_INPUT.  first: of the run, its pipes are from outside. */
 void input_begin(bool first);
 void input_handler(int enters); /* the calling thread is in a signal handler, or leaves it (-1) */

@@ -413,6 +413,7 @@ static void start(void)
     int saved = errno;
     stranger_shut(true);
     real_find();
+    input_find();
     say_begin();
     picked_begin();
     modules_begin();
