@@ -1,0 +1,59 @@
+/* What an agent and the thread that speaks with NATS for it have in common: inside nats.c, in the loop's thread, and natskeeper.c,
+ * which is the other one. */
+#ifndef SERVER_AGENT_NATSKEEPER_H
+#define SERVER_AGENT_NATSKEEPER_H
+
+#include "server/agent/destination.h"
+#include "server/agent/natslink.h"
+#include "server/agent/natsmessage.h"
+
+#include <pthread.h>
+
+#define ORDERS_MOST (8u << 20) /* bytes that wait to go out */
+
+struct order { /* what is to be done: a stream is offered, or a batch published */
+    struct order *next;
+    char *run; /* NULL: a batch */
+    uint32_t stream;
+    struct nats_message message;
+    uint8_t packed[];
+};
+
+enum told { HERE, AWAY, EXPECTS, COMPLETE, ROOM };
+struct news {
+    struct news *next;
+    enum told what;
+    uint32_t stream;
+    uint64_t chunk;
+    char *why;
+};
+
+struct subject { /* of the thread alone */
+    char *run, *stream, *subject; /* NULL: not offered */
+    uint8_t id[FORWARD_ID_BYTES];
+    uint64_t last; /* number in JetStream of its last message; 0 none */
+};
+
+struct nats {
+    struct destination to;
+    struct ev_loop *loop;
+    ev_async told;
+    const struct destination_hears *hears;
+    void *context;
+    struct nats_where where;
+    bool here;
+    pthread_t thread;
+    pthread_mutex_t lock; /* over what follows */
+    pthread_cond_t wake;
+    struct order *first, *last;
+    size_t waiting; /* bytes */
+    bool full, stop;
+    struct news *news, *newest;
+    struct natslink link; /* of the thread; closed by the loop's at the end */
+    struct subject *subjects;
+    size_t count, room;
+};
+
+void *natskeeper_run(void *nats); /* the thread */
+
+#endif
