@@ -88,6 +88,8 @@ bool given_take(struct thread *t, struct input *call, void *bytes, size_t room)
             differ(p, call, &was);
         return false;
     }
+    if (call->call != INPUT_RECV && bytes && was.result > 0 && (uint64_t)was.result > room)
+        return false; /* no call returned that */
     walk(line, &from, call, &was, bytes, room);
     p->given_line = line;
     p->given = at;
