@@ -201,7 +201,7 @@ static void start(const struct command *command, struct debugging *d,
         return;
     }
     bool compiled = loadable->traced;
-    setenv("POET_REPLAY", r->file, 1);
+    replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);
     setenv("POET_WAIT_MS", "10000", 0);
     setenv("POET_OUTPUT", r->output, 1);
@@ -296,7 +296,7 @@ static int debug_trace(const struct command *command, struct debugging *d, const
     int status = EXIT_FAILED;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (replay_script(command, r) && tell(command, d, trace))
+    else if (replay_script(command, r) && replay_input(command, r) && tell(command, d, trace))
         status = debug(command, d, words);
     free(recorded);
     return status;
@@ -331,9 +331,7 @@ static int run(const struct command *command, int argc, char **argv)
     status = debug_trace(command, &d, trace, argv);
     if (*d.file)
         unlink(d.file);
-    if (*d.replaying.file)
-        unlink(d.replaying.file);
-    plan_free(d.replaying.plan);
+    replay_free(&d.replaying);
     subject_close(&d.replaying.subject);
     free(d.breaks.items);
     free(d.commands.items);

@@ -102,7 +102,7 @@ bool replay_script(const struct command *command, struct replaying *r)
 }
 
 /* What its calls brought from outside, where that was recorded. */
-static bool make_input(const struct command *command, struct replaying *r)
+bool replay_input(const struct command *command, struct replaying *r)
 {
     char directory[256];
     struct error error;
@@ -131,9 +131,7 @@ static void say_input(const struct command *command, const struct replaying *r)
 
 /* ---- the program ---- */
 
-/* In the place of this process, which is a child. */
-static int start(const struct command *command, const struct replaying *r,
-                 const struct loadable *loadable, char **argv)
+void replay_environment(const struct replaying *r)
 {
     setenv("POET_REPLAY", r->file, 1);
     if (*r->input_file) { /* and the new trace has it, too */
@@ -143,6 +141,23 @@ static int start(const struct command *command, const struct replaying *r,
         unsetenv("POET_REPLAY_INPUT");
         unsetenv("POET_INPUT");
     }
+}
+
+void replay_free(struct replaying *r)
+{
+    if (*r->file)
+        unlink(r->file);
+    if (*r->input_file)
+        unlink(r->input_file);
+    inputs_free(&r->inputs);
+    plan_free(r->plan);
+}
+
+/* In the place of this process, which is a child. */
+static int start(const struct command *command, const struct replaying *r,
+                 const struct loadable *loadable, char **argv)
+{
+    replay_environment(r);
     if (r->led)
         setenv("POET_STEER", r->steer_file, 1);
     else
@@ -372,19 +387,14 @@ static int run(const struct command *command, int argc, char **argv)
     char **words = recorded ? recorded : argv + first;
     if (!words[0])
         status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!replay_script(command, &r) || !make_steer(command, &r) || !make_input(command, &r))
+    else if (!replay_script(command, &r) || !make_steer(command, &r) || !replay_input(command, &r))
         status = EXIT_FAILED;
     else
         status = run_again(command, &r, words);
-    if (*r.file)
-        unlink(r.file);
-    if (*r.input_file)
-        unlink(r.input_file);
     if (*r.steer_file)
         unlink(r.steer_file);
-    inputs_free(&r.inputs);
     flip_free(&r.flip);
-    plan_free(r.plan);
+    replay_free(&r);
     free(recorded);
     subject_close(&r.subject);
     return status;

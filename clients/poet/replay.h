@@ -31,5 +31,11 @@ struct replaying {
 
 /* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why there is none. */
 bool replay_script(const struct command *command, struct replaying *r);
+/* Makes the file of what was recorded of its input, if anything was. */
+bool replay_input(const struct command *command, struct replaying *r);
+/* Before the program is started: where its script is, and its input. */
+void replay_environment(const struct replaying *r);
+/* Takes back the files, and frees what is in it but the subject. */
+void replay_free(struct replaying *r);
 
 #endif

@@ -85,4 +85,30 @@ done
 is "and it is as it is then" "$(replay in.poet; echo "$? $(head -n 1 second)")" "0 6 other"
 is "nothing is left where the sockets are" "$(ls "$XDG_RUNTIME_DIR"/poet* -d 2>/dev/null | grep -c input; find "$XDG_RUNTIME_DIR" -name '*.input' | wc -l)" "0
 0"
+# ---- under the debugger, too ----
+if command -v gdb >/dev/null; then
+    cat >brief.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    char bytes[8] = "";
+    long n = read(0, bytes, 7);
+    pthread_mutex_lock(&m);
+    printf("read %ld: %s at %ld.\n", n, bytes, (long)time(0));
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+C
+    poetcc -trace -g brief.c -o brief
+    echo hello | POET_INPUT=1 POET_OUTPUT=brief.poet POET_QUIET=1 ./brief >first
+    until_true finished brief.poet
+    timeout 60 poet debug brief.poet 1:3 --batch -x 'poet continue' </dev/null >debugged 2>&1
+    is "in gdb it reads what it read, at the time at which it did" "$(grep -A1 '^read' debugged | head -n 2)" "$(cat first)"
+else
+    skip "there is no gdb"
+fi
 done_testing
