@@ -11,6 +11,7 @@
 #include "render/segments.h"
 #include "render/timed.h"
 #include "wire/placed.h"
+#include "wire/got.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,8 @@ static char *words_for(struct builder *b, const struct shown_event *e, bool last
     if (footnote)
         fprintf(f, "%u", footnote);
     for (uint32_t i = is_footnote(e); i < e->text_count; i++)
-        fprintf(f, "%s%s", ftell(f) ? "; " : "", e->texts[i]);
+        if (!got_is(e->texts[i]))
+            fprintf(f, "%s%s", ftell(f) ? "; " : "", e->texts[i]);
     if (last && look && look->waits && e->about)
         fprintf(f, "%s%s %s", ftell(f) ? "; " : "", look->text, book_label(b->book, e->about));
     fclose(f);

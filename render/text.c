@@ -3,6 +3,7 @@
 
 #include "wire/text.h"
 #include "memory/memory.h"
+#include "wire/got.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +307,8 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         char at[48], other[48];
         ref_print(at, sizeof at, e->at);
         for (uint32_t k = 0; k < e->text_count; k++) {
+            if (got_is(e->texts[k]))
+                continue;
             fprintf(f, "%-8s %s: ", at, book_label(book, e->at.line));
             text_print(f, e->texts[k]);
             fputc('\n', f);

@@ -18,8 +18,6 @@
 #define SCRIPT_MAGIC 0x74706972636f7070u
 #define SCRIPT_VERSION 2u
 #define SCRIPT_CHOICE "choose" /* the type of choices */
-#define SCRIPT_ANSWER "got %u, asked %u" /* the text of what tells what an ask got */
-#define SCRIPT_ANSWER_BYTES 48u
 #define SCRIPT_NAME_BYTES 64u /* of a type's name, with the 0 that ends it */
 
 struct script_event {

@@ -1,6 +1,7 @@
 #include "clients/plan/plan.h"
 
 #include "memory/memory.h"
+#include "wire/got.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,8 +100,7 @@ static void find_choice(struct act *act, const struct shown_event *e)
     char more;
     if (e->text_count && sscanf(e->texts[0], "%u of %u%c", &chosen, &of, &more) == 2)
         act->chosen = chosen, act->of = of;
-    act->answers = e->text_count && !act->of &&
-                   sscanf(e->texts[0], SCRIPT_ANSWER "%c", &chosen, &of, &more) == 2;
+    act->answers = e->text_count && got_read(e->texts[0], &chosen, &of);
     if (act->answers)
         act->chosen = chosen, act->of = of;
 }

@@ -16,6 +16,7 @@
 #include "clients/trace/poet.h"
 #include "clients/trace/replay/part.h"
 #include "wire/event.h"
+#include "wire/got.h"
 #include "wire/limits.h"
 #include "wire/message.h"
 #include "wire/slot.h"
@@ -403,9 +404,9 @@ poet_event_t poet_record(const poet_record_t *record)
     if (!more)
         return none;
     busy_begin(t);
-    char text[SCRIPT_ANSWER_BYTES];
+    char text[GOT_BYTES];
     bool answers = record->asked && keys <= 1;
-    int size = answers ? snprintf(text, sizeof text, SCRIPT_ANSWER, record->got, record->asked) : 0;
+    int size = answers ? snprintf(text, sizeof text, GOT_TEXT, record->got, record->asked) : 0;
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
     poet_event_t event = single_by(

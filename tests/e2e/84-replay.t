@@ -169,6 +169,34 @@ for i in 1 2 3 4 5 6; do
 done
 is "they are joined and closed by whom and when they were" "$equal" 6
 
+# A thread that is to be cancelled is not cancelled by what is no cancellation point: it is waited for there.
+cat >cancelled.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int late;
+static void *work(void *p) { return usleep(late), p; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    late = argc > 1 ? atoi(argv[1]) : 0;
+    pthread_create(&t, 0, work, 0);
+    pthread_cancel(pthread_self());
+    while (pthread_tryjoin_np(t, 0) == EBUSY)
+        ;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, 0);
+    puts("joined");
+    return 0;
+}
+C
+poetcc -trace -g cancelled.c -o cancelled
+record cancelled.poet ./cancelled 0 >first
+replay cancelled.poet again.poet ./cancelled 30000 >second
+is "who is to be cancelled is not where nobody is" "$(cat first second | sort -u)" joined
+
 # ---- processes at a mutex that they share: what they write says who was when there ----
 cat >share.c <<'C'
 #include <pthread.h>

@@ -138,7 +138,7 @@ static int tryjoin_again(struct thread *t, const struct task *task, pthread_t id
         return EBUSY;
     int e = EBUSY;
     for (int i = 0; i < LOOKS_MOST && part_plays(t) && (e = real.tryjoin(id, result)) == EBUSY; i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        part_nap();
     return e;
 }
 

@@ -91,10 +91,12 @@ static pid_t wait_again(struct thread *t, pid_t pid, int *status, int options, s
         uint32_t from;
         bool known = part_sender(t, TYPE_REAPED, &from);
         if (!known || from)
-            child = real.wait4(known ? (pid_t)from : pid, status, options | WNOHANG, usage);
+            child =
+                real.wait4(known && pid <= 0 ? (pid_t)from : pid, status, options | WNOHANG, usage);
         if (child)
             return child;
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        pthread_testcancel(); /* as wait does */
+        part_nap();
     }
     return options & WNOHANG && e == 0 ? 0 : real.wait4(pid, status, options, usage);
 }

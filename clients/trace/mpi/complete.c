@@ -22,7 +22,7 @@ static bool got_message(struct request *r, const MPI_Status *status, const void 
     bool traced = known && rank_traced(peer_of(r->comm, status->MPI_SOURCE));
     poet_event_t event =
         note_got(EVENT_receive, peer_line(r->comm, status->MPI_SOURCE), traced ? key : NULL,
-                 r->any ? r->asked : 0, status->MPI_SOURCE, true, site);
+                 r->any && traced ? r->asked : 0, status->MPI_SOURCE, true, site);
     if (!traced)
         poet_annotate(
             event,

@@ -8,11 +8,14 @@
 #include "clients/trace/replay/script.h"
 #include "clients/trace/replay/stop.h"
 #include "clients/trace/replay/turn.h"
+#include "wire/got.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 bool part_plays(struct thread *t) { return cast_part(t) != NULL; }
 
@@ -72,8 +75,8 @@ bool part_is_about(struct thread *t, enum trace_type type, const struct line *li
 /* (others have there what they are after) */
 static bool answers(const struct script_event *e)
 {
-    char text[SCRIPT_ANSWER_BYTES];
-    int size = snprintf(text, sizeof text, SCRIPT_ANSWER, e->after_number, e->after_line);
+    char text[GOT_BYTES];
+    int size = snprintf(text, sizeof text, GOT_TEXT, e->after_number, e->after_line);
     return e->text == script_text(text, (size_t)size);
 }
 
@@ -153,12 +156,17 @@ void part_await_rest(struct thread *t, uint32_t line)
         turn_wait(p->line, line, script_line(line)->last);
 }
 
-void part_await_bits(struct thread *t, const _Atomic unsigned *bits, unsigned mask)
+void part_nap(void)
 {
     int saved = errno;
-    for (int i = 0; i < 10000 && part_plays(t) && !(atomic_load(bits) & mask); i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    syscall(SYS_nanosleep, &(struct timespec){0, 1000000}, NULL);
     errno = saved;
+}
+
+void part_await_bits(struct thread *t, const _Atomic unsigned *bits, unsigned mask)
+{
+    for (int i = 0; i < 10000 && part_plays(t) && !(atomic_load(bits) & mask); i++)
+        part_nap();
 }
 
 /* Of a walk through the script what is behind a thread's last event. */

@@ -81,6 +81,8 @@ uint32_t part_line(struct thread *thread, const struct line *line);
  * done. */
 void part_await_rest(struct thread *thread, uint32_t line);
 
+/* A millisecond; no cancellation point, as the calls that wait here are none. */
+void part_nap(void);
 /* Until one of these bits is set, which another thread is about to do; ten seconds at most. */
 void part_await_bits(struct thread *thread, const _Atomic unsigned *bits, unsigned mask);
 /* Whether it is known who sent what its next event, of that type, received; in which process, by the system's number, 0:

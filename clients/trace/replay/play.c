@@ -94,8 +94,14 @@ void part_meet(struct thread *t, const struct record *r)
     if (steers)
         steer_meet(t, r);
     t->part.now_count = 0;
-    if (script_plays() && (!p || p->next == p->count))
+    if (!script_plays())
+        return;
+    if (!p || p->next == p->count)
         atomic_fetch_add_explicit(&script->more, 1, memory_order_relaxed);
+    if (p && p->next == p->count) {
+        play_rest(t, r);
+        return;
+    }
     struct step steps[CODES_STEPS];
     unsigned count = codes_steps(r->shape, steps), left = 0;
     for (unsigned i = 0; i < count; i++)
@@ -103,10 +109,6 @@ void part_meet(struct thread *t, const struct record *r)
     if (!p) {
         t->part.before += left;
         t->part.records++;
-        return;
-    }
-    if (p->next == p->count) {
-        play_rest(t, r);
         return;
     }
     for (unsigned i = 0; i < count; i++)

@@ -1,0 +1,25 @@
+/* The text of an event that tells what a call got which takes whatever there is (poet_ask of poet.h): for runs that are
+ * repeated, not for pictures, where an arrow says it. */
+#ifndef WIRE_GOT_H
+#define WIRE_GOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define GOT_TEXT "got %u, asked %u"
+#define GOT_BYTES 48u
+
+static inline bool got_read(const char *text, uint32_t *got, uint32_t *asked)
+{
+    char more;
+    return sscanf(text, GOT_TEXT "%c", got, asked, &more) == 2 && *asked;
+}
+
+static inline bool got_is(const char *text)
+{
+    uint32_t got, asked;
+    return got_read(text, &got, &asked);
+}
+
+#endif
