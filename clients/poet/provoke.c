@@ -1,9 +1,10 @@
 /* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the trace of that. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
-#include "clients/poet/maybe.h"
 #include "clients/poet/steering.h"
+#include "clients/poet/tables.h"
 #include "clients/poet/trial.h"
+#include "clients/source/otherwise.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,10 +50,10 @@ static bool ask_table(struct provoking *p)
 static void say_what(const struct provoking *p)
 {
     struct table_names names = {&p->subject.source.book, p->subject.sites};
-    const char *kind = maybe_kind(&p->table, p->row);
+    const char *kind = otherwise_kind(&p->table, p->row);
     fprintf(stderr, "poet provoke: %s\n", kind);
     for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
-        char *said = maybe_part(&names, &p->table, i, kind);
+        char *said = otherwise_part(&names, &p->table, i, kind);
         fprintf(stderr, "    %s\n", said);
         free(said);
     }
@@ -192,7 +193,7 @@ static int try_it(struct provoking *p)
                           .again = {p->output, p->steering.libraries},
                           .patience_s = p->patience_s};
     for (size_t i = 0; compared[i]; i++)
-        p->compares |= strcmp(maybe_kind(&p->table, p->row), compared[i]) == 0;
+        p->compares |= strcmp(otherwise_kind(&p->table, p->row), compared[i]) == 0;
     if (p->compares && !run_freely(p, &trial))
         return EXIT_FAILED;
     setenv("POET_STEER", p->file, 1);

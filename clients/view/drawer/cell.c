@@ -65,13 +65,19 @@ void cell_fill(GtkListItem *item, const char *text)
     gtk_widget_set_tooltip_text(label, gtk_label_get_ellipsize(GTK_LABEL(label)) ? text : NULL);
 }
 
+void cell_words(GtkListItem *item)
+{
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_width_chars(GTK_LABEL(label), 40);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 160);
+}
+
 void cell_code(GtkListItem *item)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
     gtk_widget_add_css_class(label, "monospace");
-    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-    gtk_label_set_width_chars(GTK_LABEL(label), 40);
-    gtk_label_set_max_width_chars(GTK_LABEL(label), 160);
+    cell_words(item);
 }
 
 void cell_shade(GtkListItem *item, double grey)

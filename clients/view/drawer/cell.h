@@ -13,6 +13,7 @@ void cell_bind(GtkListItem *item, bool deep);
 void cell_fill(GtkListItem *item, const char *text);
 /* So many letters its longest text has: as far as a column of its kind goes it gets room for all of them. */
 void cell_widen(GtkListItem *item, const struct table_column *column, glong chars);
+void cell_words(GtkListItem *item); /* its text is sentences: once, after cell_setup */
 void cell_code(GtkListItem *item); /* its text is of a program: once, after cell_setup */
 void cell_shade(GtkListItem *item, double grey); /* behind its text: 0 none, 1 the darkest */
 void cell_bar(GtkListItem *item, double part); /* instead of text: 0 none, 1 the longest */

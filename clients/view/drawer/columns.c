@@ -35,6 +35,8 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
     cell_widen(item, of, all->shown[column].chars);
     if (all->shown[column].style & GRID_CODE)
         cell_code(item);
+    if (all->shown[column].style & GRID_WORDS)
+        cell_words(item);
 }
 
 /* Which of the table's columns stands in the cell of a row. */
@@ -152,7 +154,7 @@ static void add_column(struct columns *all, uint32_t shown, char *title)
     gtk_column_view_column_set_resizable(made, TRUE);
     gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE ||
                                                 c->kind == TABLE_LINE ||
-                                                all->shown[shown].style & GRID_CODE);
+                                                all->shown[shown].style & (GRID_CODE | GRID_WORDS));
     gtk_column_view_append_column(GTK_COLUMN_VIEW(all->widget), made);
     g_object_unref(sorter);
     g_object_unref(made);

@@ -20,6 +20,7 @@ struct grid_column {
 #define GRID_SHADED 2u /* in grey by the row's share; `other`: a range of numbers ends there */
 #define GRID_BAR 4u /* a bar as long as the row's share, instead of words */
 #define GRID_CODE 8u /* text of a program */
+#define GRID_WORDS 16u /* sentences */
 
 /* Set by the grid: view, widget (a GtkColumnView), wanted, and the table, each time there is another one. */
 struct columns {

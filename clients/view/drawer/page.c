@@ -451,6 +451,7 @@ struct paged *page_new(struct view *view, const struct page *page)
     gtk_label_set_wrap(GTK_LABEL(p->said), TRUE);
     gtk_label_set_ellipsize(GTK_LABEL(p->foot), PANGO_ELLIPSIZE_END);
     p->grid = grid_new(view, page->title, page->columns, &ears, p);
+    grid_style(p->grid, page->styles);
     gtk_stack_add_child(GTK_STACK(p->stack), p->said);
     gtk_stack_add_child(GTK_STACK(p->stack), grid_widget(p->grid));
     gtk_widget_set_vexpand(p->stack, TRUE);

@@ -21,6 +21,7 @@ struct page {
     const char *none; /* and where there are none, but a total; NULL: the same */
     const char *about; /* what it shows, for who points at its name */
     const struct grid_column *columns; /* NULL: all that are no details */
+    const unsigned *styles; /* of those (columns.h); NULL: plain */
     GtkWidget *(*above)(struct view *view); /* stands above the table; or NULL */
     /* A row is selected, its lines and its event are marked: more to do; or NULL.  -1: none is any more. */
     void (*selected)(struct view *view, const struct shown_table *table, int row);

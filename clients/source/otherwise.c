@@ -1,0 +1,135 @@
+/* What else a run could have done, in words. */
+#include "clients/source/otherwise.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[][2] = {
+    {"inversion", "each holds what the next one asks for: if they meet there, a deadlock"},
+    {"lost", "nothing keeps the call from coming before the wait, and then nobody hears it"},
+    {"missed", "the call wakes one, and more could wait"},
+    {"message", "the receive takes any, and luck decided which came first"},
+    {"unheard", "luck decided which came first; the other way round the call is not heard, unless "
+                "who waits looks first whether it must"},
+    {"between", "nothing keeps the one visit from coming between the two others"},
+    {"first", "luck decided which came first, and it was never the other"},
+    {NULL, NULL}};
+
+static const char *about(const char *kind)
+{
+    for (size_t i = 0; kinds[i][0]; i++)
+        if (strcmp(kinds[i][0], kind) == 0)
+            return kinds[i][1];
+    return "";
+}
+
+/* ---- in words ---- */
+
+struct row {
+    const struct table_names *names;
+    const struct shown_table *table;
+    uint32_t row;
+};
+
+static const struct table_cell *cell(const struct row *r, const char *name)
+{
+    static const struct table_cell nothing;
+    uint32_t column = table_find(r->table, name);
+    return column < r->table->column_count ? &table_cells(r->table, r->row)[column] : &nothing;
+}
+
+static const char *line(const struct row *r, const char *name)
+{
+    const struct table_cell *c = cell(r, name);
+    return c->is == CELL_LINE ? book_label(r->names->book, c->line) : "somebody";
+}
+
+/* " at f.c:12 (3:4)", new memory. */
+static char *where(const struct row *r, const char *place, const char *event)
+{
+    const struct table_cell *p = cell(r, place), *e = cell(r, event);
+    char at[48] = "", *said = p->is == CELL_PLACE ? table_say_place(r->names, p->place, "") : NULL;
+    if (e->is == CELL_EVENT)
+        ref_print(at, sizeof at, e->event);
+    char *all = memory_printed("%s%s%s%s%s", said && *said ? " at " : "", said ? said : "",
+                               *at ? " (" : "", at, *at ? ")" : "");
+    free(said);
+    return all;
+}
+
+/* What a thread did, in words with one place for its name and each of two lines and where it was there. */
+static char *say(struct row *r, const char *format)
+{
+    char *first = where(r, "where", "event"), *then = where(r, "then_where", "then_event"),
+         *said = NULL, text[1000];
+    size_t n = 0;
+    for (const char *c = format; *c && n < sizeof text - 1; c++) {
+        const char *put = *c != '%'     ? NULL
+                          : *++c == 'T' ? line(r, "thread")
+                          : *c == 'L'   ? line(r, "line")
+                          : *c == 'M'   ? line(r, "then_line")
+                          : *c == 'l'   ? first
+                                        : then;
+        n += (size_t)(put ? snprintf(text + n, sizeof text - n, "%s", put)
+                          : snprintf(text + n, sizeof text - n, "%c", *c));
+        n = n < sizeof text ? n : sizeof text - 1;
+    }
+    text[n] = 0;
+    said = memory_copied(text);
+    free(first);
+    free(then);
+    return said;
+}
+
+char *otherwise_part(const struct table_names *names, const struct shown_table *t, uint32_t row,
+                     const char *kind)
+{
+    static const char *const ways[][3] = {
+        {"inversion", "%T took %L%l, then asked for %M%m", NULL},
+        {"lost", "%T took %L%l, then waited for %M%m", "%T called who waits for %L%l"},
+        {"missed", "%T called who waits for %L%l", "%T took %L%l, then waited for %M%m"},
+        {"message", "%T sent to %L%l, received%m", "%T sent to %L%l, received only%m"},
+        {"unheard", "%T took %L%l, then waited for %M%m",
+         "%T took %L%l, then called who waits for %M%m"},
+        {"between", "%T took %L%l, and again%m", "%T took %L%l"},
+        {"first", "%T took %L%l", "%T took %L%l after that"},
+    };
+    struct row r = {names, t, row};
+    bool first = row && !t->rows[row - 1].depth, then = cell(&r, "then_event")->is == CELL_EVENT;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i][0], kind) == 0 &&
+            (first || !ways[i][2] || then || strcmp(kind, "missed") != 0))
+            return say(&r, first || !ways[i][2] ? ways[i][1] : ways[i][2]);
+    return say(&r, "%T took %L%l, too");
+}
+
+const char *otherwise_kind(const struct shown_table *t, uint32_t row)
+{
+    const struct table_cell *c = &table_cells(t, row)[table_find(t, "kind")];
+    return c->is == CELL_TEXT ? c->text : "";
+}
+
+char *otherwise_finding(const struct shown_table *t, uint32_t row)
+{
+    const struct row r = {NULL, t, row};
+    const char *kind = otherwise_kind(t, row);
+    long long times = (long long)cell(&r, "times")->number;
+    return times > 1 ? memory_printed("%s (%lld times): %s", kind, times, about(kind))
+                     : memory_printed("%s: %s", kind, about(kind));
+}
+
+bool otherwise_are_kinds(const char *list)
+{
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        bool known = false;
+        for (size_t i = 0; kinds[i][0]; i++)
+            known |= strlen(kinds[i][0]) == n && strncmp(kinds[i][0], list, n) == 0;
+        if (!known)
+            return false;
+        list += n + (list[n] == ',');
+    }
+    return true;
+}
