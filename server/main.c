@@ -23,6 +23,7 @@
 #include "server/peers/heaping.h"
 #include "server/peers/watching.h"
 #include "server/peers/relay.h"
+#include "server/peers/resuming.h"
 #include "server/taking/taking.h"
 #include "wire/address.h"
 #include "wire/key.h"
@@ -466,7 +467,7 @@ int main(int argc, char **argv)
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!asked.to && !output_clear(server.runs.output)) {
+    } else if (!asked.to && !resuming_begin(&server)) {
         return 1;
     }
     char endpoint[400];
