@@ -147,10 +147,11 @@ static bool go_on(struct server *server, struct tracefile *file, const struct ta
                 "will be",
                 run->number, run->name, path, (unsigned long long)order_figures(run->order).events,
                 (unsigned long long)tail->bytes);
+        server->resumed = reached;
     } else {
         run_free(run);
+        reached_free(&reached);
     }
-    reached_free(&reached);
     return good;
 }
 

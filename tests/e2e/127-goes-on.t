@@ -128,4 +128,45 @@ is "nothing twice, and the order is that of one server that nobody killed" "$(ev
 is "nothing contradicts, nothing waits" "$(figure all.poet contradictions)$(figure all.poet pending)" 00
 is "it is kept nowhere else" "$(ls all-*.poet 2>/dev/null)" ""
 check "agents did not send it all again (bytes: $(read_of) of $whole)" test "$(read_of)" -lt $((whole / 2))
+
+# ---- the same through NATS ----
+kill $server
+wait $server 2>/dev/null
+. "$root/tests/e2e/nats.sh"
+printf 'max_payload: 4096\n' >small.conf # batches are cut into parts
+nats_start -1 -c "$work/small.conf"
+reader() { # on the same file, each time
+    rm -f reader.sock
+    poet server --from "$url#$1" -l "unix:$work/reader.sock" -o read.poet 2>>reader.log &
+    reader=$!
+    pids="$pids $reader"
+    until_true test -S reader.sock
+}
+agent three
+reader parts
+program three parts 100000 &
+running=$!
+killed=0
+while [ $killed -lt 5 ]; do
+    more=$(($(size read.poet) + 1 + killed * 37777 % 50000))
+    grown() { [ "$(size read.poet)" -gt $more ]; }
+    until_true grown || break
+    kill -KILL $reader
+    wait $reader 2>/dev/null
+    killed=$((killed + 1))
+    reader parts
+done
+wait $running
+until_true finished read.poet
+is "NATS: the reading server was killed in the middle, and started on the same file" $killed 5
+is "each time it went on" "$(grep -c 'run 1 "parts" goes on: read.poet' reader.log)" 5
+check "sound" sound read.poet
+is "nothing is missing, nothing twice, and the order is that of one server" "$(events read.poet)" "$(events three-kept/parts-*.poet)"
+is "it is kept nowhere else" "$(ls read-*.poet 2>/dev/null)" ""
+sed -n 's/.*is read from its message \([0-9]*\) on.*/\1/p' reader.log >began
+is "where it was, and no earlier" "$(sort -n began | cksum)" "$(cksum <began)"
+check "not from the begin" test "$(tail -n 1 began)" -gt 100
+kill $reader
+wait $reader 2>/dev/null
+nats_kill
 done_testing
