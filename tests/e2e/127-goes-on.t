@@ -107,6 +107,7 @@ begin job 150000
 killed=0
 while [ $killed -lt 5 ]; do
     more=$(($(size all.poet) + 1 + killed * 37777 % 50000))
+    [ $more -gt 20000 ] || more=20000
     grown() { [ "$(size all.poet)" -gt $more ]; }
     until_true grown || break
     cut_off
@@ -115,6 +116,7 @@ while [ $killed -lt 5 ]; do
 done
 is "the server was killed in the middle of it, and started on the same file" $killed 5
 is "each time it went on" "$(grep -c 'run 1 "job" goes on: all.poet' server.log)" 5
+is "and from what was there" "$(grep 'cannot be gone on' server.log)" ""
 much() { [ "$(figure "unix:$work/server.sock#job" events)" -gt 1000000 ]; }
 check "and came to most of it" until_true much
 cut_off
@@ -129,9 +131,41 @@ is "nothing contradicts, nothing waits" "$(figure all.poet contradictions)$(figu
 is "it is kept nowhere else" "$(ls all-*.poet 2>/dev/null)" ""
 check "agents did not send it all again (bytes: $(read_of) of $whole)" test "$(read_of)" -lt $((whole / 2))
 
-# ---- the same through NATS ----
+# ---- what is not to be gone on with ----
 kill $server
 wait $server 2>/dev/null
+rm -f all*.poet server.sock
+agent one
+server
+begin left 100
+some() { [ "$(figure "unix:$work/server.sock#left" events)" -gt 500 ]; }
+until_true some
+kill -KILL $agent # and nobody comes for it any more
+wait $agent 2>/dev/null
+like "two servers on one file: the second one is told" "$(poet server -l "unix:$work/second.sock" -o all.poet 2>&1)" "all.poet: another server writes it"
+cut_off
+left=$(figure all.poet events)
+cp all.poet copy.poet
+server
+is "what is there is shown at once" "$(figure "unix:$work/server.sock#left" events)" "$left"
+rm -rf one-kept
+agent one
+exec 5>&-
+POET_SERVER="unix:$work/one.sock" POET_RUN=next ./rate 100 </dev/null >/dev/null
+next() { head -c 48 all.poet | grep -qa next && finished all.poet; }
+check "another run takes the file" until_true next
+is "what was there is kept" "$(figure all-before.poet events)" "$left"
+like "which is said" "$(cat server.log)" "all.poet: another run begins: what it holds is kept as all-before.poet"
+kill $server $agent
+wait $server $agent 2>/dev/null
+size=$(size copy.poet)
+cp copy.poet all.poet # half a batch is at its end, which was not there
+head -c 300 copy.poet | tail -c 172 >>all.poet
+server
+is "what was written in part is cut off" "$(figure "unix:$work/server.sock#left" events)" "$left"
+cut_off
+
+# ---- the same through NATS ----
 . "$root/tests/e2e/nats.sh"
 printf 'max_payload: 4096\n' >small.conf # batches are cut into parts
 nats_start -1 -c "$work/small.conf"
@@ -149,6 +183,7 @@ running=$!
 killed=0
 while [ $killed -lt 5 ]; do
     more=$(($(size read.poet) + 1 + killed * 37777 % 50000))
+    [ $more -gt 20000 ] || more=20000
     grown() { [ "$(size read.poet)" -gt $more ]; }
     until_true grown || break
     kill -KILL $reader
