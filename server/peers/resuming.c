@@ -120,7 +120,7 @@ static void take(struct server *server, struct run *run, const struct tail *tail
         hand_put_read(&taking->hand, stretch);
     }
     /* nobody is left who could say that he goes */
-    run->ending = run->process_count && !run->connected && !tail->stretch_count;
+    run->ending = run->process_count && !run->connected && !tail->sessions;
     server->behind = true;
 }
 
@@ -168,21 +168,28 @@ static bool is_written(const char *path)
     return written;
 }
 
+static bool refuse(const char *path)
+{
+    fprintf(stderr, "poet server: %s: another server writes it\n", path);
+    return false;
+}
+
 bool resuming_begin(struct server *server)
 {
     const char *path = server->runs.output, *why = NULL;
     struct tail tail = {0};
-    if (!output_holds_sent(path))
+    /* where the oldest part is forgotten: of what is there it is not known which that is */
+    if (server->runs.keep_bytes || !output_holds_sent(path))
         return output_clear(path);
-    if (is_written(path)) {
-        fprintf(stderr, "poet server: %s: another server writes it\n", path);
-        return false;
-    }
+    if (is_written(path))
+        return refuse(path);
     struct tracefile *file = tracefile_resume(path, visit, &tail, &why);
     bool good = file && go_on(server, file, &tail, &why);
     tail_free(&tail);
     if (good)
         return true;
+    if (output_is_written(path)) /* since just now */
+        return refuse(path);
     log_line("%s: it cannot be gone on with (%s): it is written anew", path, why);
     return output_clear(path);
 }

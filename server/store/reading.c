@@ -360,7 +360,6 @@ bool state_newest(struct tracefile *file, struct newest_state *state)
     if (!state->data || !read_state_head(file, &chunk, &state->head))
         return false;
     note_place(&r, state->data, &state->from, &chunk);
-    state->size = chunk.size;
     state->told = r.told;
     state->number = r.state;
     state->from_number = chunk.thread;

@@ -3,7 +3,6 @@
 
 #include "memory/memory.h"
 #include "server/store/following.h"
-#include "server/store/keeping.h"
 #include "server/store/marks.h"
 #include "server/store/reached.h"
 #include "server/store/reclaim.h"
@@ -122,24 +121,6 @@ static bool cut(struct tracefile *file)
     return true;
 }
 
-/* News lead back to older ones: none of them is given back when the oldest events are forgotten. */
-static bool keep_news(struct tracefile *file, uint64_t place)
-{
-    struct chunk chunk;
-    for (uint64_t before = UINT64_MAX; place && place < before;) {
-        uint8_t *data = chunk_get(file, CHUNK_NEWS, place, &chunk);
-        if (!data || chunk.size < 8) {
-            free(data);
-            return false;
-        }
-        keep(file, place, CHUNK_HEAD_BYTES + (uint64_t)chunk.size);
-        before = place;
-        place = at_u64(data);
-        free(data);
-    }
-    return true;
-}
-
 static void rest_on(struct tracefile *file, const struct newest_state *state)
 {
     struct rests *rests = &file->rests[(state->serial - 1) % 2];
@@ -148,18 +129,16 @@ static void rest_on(struct tracefile *file, const struct newest_state *state)
     for (size_t i = 0; i < rests->count; i++) /* by place, or they are not given back */
         rests->places[i] = at_u64(state->head.parts + 8 * i);
     qsort(rests->places, rests->count, sizeof *rests->places, reclaim_by_place);
-    keep(file, state->place, CHUNK_HEAD_BYTES + (uint64_t)state->size);
 }
 
-static bool take_state(struct tracefile *file, const struct newest_state *state)
+static void take_state(struct tracefile *file, const struct newest_state *state)
 {
     file->region = state->from;
     file->region_bytes = file->least_region_bytes = REGION_BYTES;
-    keep(file, 0, TRACEFILE_HEAD_BYTES);
     mark_begin(file);
     file->told = state->told;
     if (!state->place)
-        return true;
+        return;
     struct mark *mark = &file->marks[0];
     mark->number = state->from_number;
     mark->told = (struct told_until){state->from.epoch, state->from.begin};
@@ -169,14 +148,15 @@ static bool take_state(struct tracefile *file, const struct newest_state *state)
     file->news = at_u64(state->data);
     file->written = at_u64(state->data + 40);
     rest_on(file, state);
-    return keep_news(file, file->news);
 }
 
 static bool resume(struct tracefile *file, struct walk *w, const char *path, const char **why)
 {
     struct newest_state state;
     *why = "it is damaged";
-    bool good = state_newest(file, &state) && take_state(file, &state);
+    bool good = state_newest(file, &state);
+    if (good)
+        take_state(file, &state);
     const struct region *from = &file->region;
     struct followed place = {from->begin, from->end, from->epoch, 0};
     free(state.data);

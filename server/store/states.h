@@ -26,7 +26,6 @@ struct newest_state {
     struct region from;
     struct told_until told; /* what it knows of the journal */
     uint8_t *data; /* the caller's */
-    uint32_t size;
     struct state_head head; /* in it */
 };
 /* False: something of it is damaged. */

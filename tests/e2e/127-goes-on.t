@@ -48,7 +48,7 @@ C
 poetcc -trace -g rate.c -o rate -pthread
 server() { # on the same file, each time
     rm -f server.sock
-    POET_TEST_ORDER_PAUSE="$work/pause" poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o "${1:-all.poet}" 2>>server.log &
+    poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o "${1:-all.poet}" 2>>server.log &
     server=$!
     pids="$pids $server"
     until_true test -S server.sock
@@ -155,10 +155,10 @@ POET_SERVER="unix:$work/one.sock" POET_RUN=next ./rate 100 </dev/null >/dev/null
 next() { head -c 48 all.poet | grep -qa next && finished all.poet; }
 check "another run takes the file" until_true next
 is "what was there is kept" "$(figure all-before.poet events)" "$left"
+is "and can be merged" "$(cp all-before.poet was.poet; poet merge was.poet -o merged.poet && figure merged.poet events)" "$left"
 like "which is said" "$(cat server.log)" "all.poet: another run begins: what it holds is kept as all-before.poet"
 kill $server $agent
 wait $server $agent 2>/dev/null
-size=$(size copy.poet)
 cp copy.poet all.poet # half a batch is at its end, which was not there
 head -c 300 copy.poet | tail -c 172 >>all.poet
 server
