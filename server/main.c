@@ -4,7 +4,6 @@
 #include "server/options.h"
 #include "server/agent/agent.h"
 #include "server/agent/natsmessage.h"
-#include "server/agent/natsreader.h"
 #include "server/file/output.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
@@ -16,6 +15,7 @@
 #include "server/peers/greet.h"
 #include "server/peers/merging.h"
 #include "server/peers/program.h"
+#include "server/peers/reading.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/viewer.h"
@@ -23,6 +23,7 @@
 #include "server/peers/heaping.h"
 #include "server/peers/watching.h"
 #include "server/peers/relay.h"
+#include "server/peers/resuming.h"
 #include "server/taking/taking.h"
 #include "wire/address.h"
 #include "wire/key.h"
@@ -271,7 +272,8 @@ static void finish(struct server *server)
     }
     free(server->listeners);
     free(server->endpoints);
-    natsreader_free(server->reads);
+    reading_end(server);
+    reached_free(&server->resumed);
     agents_free(server);
     agent_free(server->agent);
     free(server->key);
@@ -401,26 +403,6 @@ static bool default_endpoint(bool agent, char *endpoint, size_t size, struct err
     return true;
 }
 
-/* What it reads from elsewhere comes as an agent's, from within. */
-static bool read_from(struct server *server, const char *from)
-{
-    struct error error;
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        fail("--from", strerror(errno));
-        return false;
-    }
-    server->reads = natsreader_new(from, ends[1], &error);
-    if (!server->reads) {
-        close(ends[0]);
-        fprintf(stderr, "poet server: %s\n", error.text);
-        return false;
-    }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    peer_new(server, channel_on_socket(ends[0]), "what is read from NATS", &greeting);
-    return true;
-}
-
 /* No socket, and no client: files in, a file out. */
 static int merge_files(struct server *server, const struct server_options *asked)
 {
@@ -466,7 +448,7 @@ int main(int argc, char **argv)
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!asked.to && !output_clear(server.runs.output)) {
+    } else if (!asked.to && !resuming_begin(&server)) {
         return 1;
     }
     char endpoint[400];
@@ -487,7 +469,7 @@ int main(int argc, char **argv)
             log_line("listening on %s", server.endpoints[i]);
     if (client >= 0)
         take_client(&server, client);
-    if (asked.from && !read_from(&server, asked.from))
+    if (asked.from && !reading_begin(&server, asked.from))
         return 1;
     server.idle.repeat = linger(&server);
     ev_run(server.loop, 0);

@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 #include "server/agent/natslink.h"
 #include "server/loop/log.h"
+#include "server/store/reached.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct journal { /* of an agent */
     bool ends, complete; /* all was told; the server has said that its run has ended */
     bool broken; /* chunks are missing */
     struct nats_assembly assembly;
+    uint64_t begun; /* message that it begins with */
 };
 
 struct natsreader {
@@ -40,6 +42,7 @@ struct natsreader {
     struct natslink link;
     natsSubscription *subscription;
     uint64_t next; /* message of the stream */
+    int64_t made_ns; /* when the stream was */
     int fd;
     bool gone; /* the server has hung up on us */
     bool said;
@@ -61,7 +64,7 @@ static void take_message(struct natsreader *r, unsigned type, const uint8_t *bod
         return;
     uint32_t stream = get_u32(&in);
     if (!in.error && stream < r->count)
-        r->journals[stream].complete = true;
+        r->journals[stream].complete = r->journals[stream].ends = true;
 }
 
 static void hear(struct natsreader *r)
@@ -115,6 +118,19 @@ static void wait_for_end(struct natsreader *r)
     }
 }
 
+static struct journal *add_journal(struct natsreader *r, const uint8_t *id, uint64_t next,
+                                   bool ends)
+{
+    r->journals = grow_zeroed(r->journals, &r->room, r->count + 1, sizeof *r->journals);
+    struct journal *journal = &r->journals[r->count];
+    *journal = (struct journal){.next = next, .ends = ends};
+    memcpy(journal->id, id, FORWARD_ID_BYTES);
+    out_begin(&r->out, MESSAGE_STREAM);
+    put_forwarded_stream(&r->out, (uint32_t)r->count++, id, r->where.run);
+    out_end(&r->out);
+    return journal;
+}
+
 static struct journal *journal_of(struct natsreader *r, const uint8_t *id)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -123,20 +139,27 @@ static struct journal *journal_of(struct natsreader *r, const uint8_t *id)
     if (r->count == FORWARD_STREAMS_MOST)
         return NULL;
     wait_for_end(r);
-    r->journals = grow_zeroed(r->journals, &r->room, r->count + 1, sizeof *r->journals);
-    struct journal *journal = &r->journals[r->count];
-    *journal = (struct journal){0};
-    memcpy(journal->id, id, FORWARD_ID_BYTES);
-    out_begin(&r->out, MESSAGE_STREAM);
-    put_forwarded_stream(&r->out, (uint32_t)r->count++, id, r->where.run);
-    out_end(&r->out);
-    return journal;
+    return add_journal(r, id, 0, false);
+}
+
+/* The message from which a server that is killed and started again must read on: before it all is told. */
+static uint64_t safe(const struct natsreader *r)
+{
+    uint64_t next = r->next;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct journal *journal = &r->journals[i];
+        if (journal->assembly.parts && !journal->broken && journal->begun < next)
+            next = journal->begun;
+    }
+    return next;
 }
 
 static void take_batch(struct natsreader *r, struct nats_message *message)
 {
     struct forwarded_batch *batch = &message->batch;
     struct journal *journal = journal_of(r, message->id);
+    if (journal && message->part == 0)
+        journal->begun = r->next - 1;
     if (!journal || journal->broken || !nats_assemble(&journal->assembly, message))
         return;
     if (batch->first + batch->count <= journal->next)
@@ -153,6 +176,10 @@ static void take_batch(struct natsreader *r, struct nats_message *message)
     journal->next = batch->first + batch->count;
     journal->ends |= message->ends;
     batch->stream = (uint32_t)(journal - r->journals);
+    out_begin(&r->out, MESSAGE_REACHED);
+    put_u64(&r->out, safe(r));
+    put_u64(&r->out, (uint64_t)r->made_ns);
+    out_end(&r->out);
     out_begin(&r->out, MESSAGE_FORWARD);
     put_forwarded_batch(&r->out, batch);
     put_bytes(&r->out, batch->packed, batch->packed_bytes);
@@ -182,6 +209,14 @@ static void take(struct natsreader *r, natsMsg *msg)
 
 /* ---- the stream ---- */
 
+/* One that is not that which was read before is read from its begin: what is known of it is dropped. */
+static void look_at_stream(struct natsreader *r, const jsStreamInfo *info)
+{
+    if ((r->made_ns && r->made_ns != info->Created) || r->next > info->State.LastSeq + 1)
+        r->next = 1;
+    r->made_ns = info->Created;
+}
+
 static bool subscribe(struct natsreader *r, char *why)
 {
     struct natslink link;
@@ -194,6 +229,8 @@ static bool subscribe(struct natsreader *r, char *why)
     jsErrCode code = 0;
     jsStreamInfo *info = NULL;
     natsStatus s = js_GetStreamInfo(&info, link.js, r->stream, NULL, &code);
+    if (s == NATS_OK)
+        look_at_stream(r, info);
     jsStreamInfo_Destroy(info);
     jsSubOptions_Init(&options);
     options.Stream = r->stream;
@@ -254,9 +291,6 @@ static void *run(void *context)
     struct natsreader *r = context;
     char why[NATS_WHY_BYTES] = "";
     int wait = AGAIN_LEAST_MS;
-    out_begin(&r->out, MESSAGE_AGENT);
-    put_forwarded_agent(&r->out, r->stream);
-    out_end(&r->out);
     tell_all(r);
     while (!is_over(r)) {
         if (subscribe(r, why)) {
@@ -292,7 +326,26 @@ static void let_go(struct natsreader *r)
     free(r);
 }
 
-struct natsreader *natsreader_new(const char *from, int fd, struct error *error)
+/* Where a server before this one got to. */
+static void know(struct natsreader *r, const struct reached_list *known)
+{
+    out_begin(&r->out, MESSAGE_AGENT);
+    put_forwarded_agent(&r->out, r->stream);
+    out_end(&r->out);
+    for (size_t i = 0; i < known->count && r->count < FORWARD_STREAMS_MOST; i++) {
+        const struct reached *reached = &known->items[i];
+        if (!reached->message.next || strcmp(reached->run, r->where.run) != 0)
+            continue;
+        add_journal(r, reached->id, reached->next, reached->ended);
+        if (reached->message.next > r->next) {
+            r->next = reached->message.next;
+            r->made_ns = reached->message.stream_ns;
+        }
+    }
+}
+
+struct natsreader *natsreader_new(const char *from, int fd, const struct reached_list *known,
+                                  struct error *error)
 {
     struct natsreader *r = memory_zeroed(1, sizeof *r);
     r->fd = fd;
@@ -308,6 +361,7 @@ struct natsreader *natsreader_new(const char *from, int fd, struct error *error)
         sigset_t all, before;
         r->stream = nats_stream(r->where.run);
         r->subjects = nats_subject(r->where.run, NULL);
+        know(r, known);
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the loop's */
         good = pthread_create(&r->thread, NULL, run, r) == 0;

@@ -1,4 +1,4 @@
-/* Reads what agents published of a run from NATS JetStream, from its first message on, and tells it to the server at the
+/* Reads what agents published of a run from NATS JetStream, from its first message on, or where a server before this one got to, and tells it to the server at the
  * other end of a socket in the words of an agent: so it is taken in the same way.  A thread of its own, which may wait. */
 #ifndef SERVER_AGENT_NATSREADER_H
 #define SERVER_AGENT_NATSREADER_H
@@ -6,9 +6,12 @@
 #include "wire/endpoint.h"
 
 struct natsreader;
+struct reached_list;
 
-/* from: nats://HOST:PORT#RUN.  fd: our end, which is its own from now on.  NULL with a reason. */
-struct natsreader *natsreader_new(const char *from, int fd, struct error *error);
+/* from: nats://HOST:PORT#RUN.  fd: our end, which is its own from now on.  known: how far it was read before; it goes on there.
+ * NULL with a reason. */
+struct natsreader *natsreader_new(const char *from, int fd, const struct reached_list *known,
+                                  struct error *error);
 void natsreader_free(struct natsreader *reader);
 
 #endif

@@ -21,9 +21,10 @@ static struct destination *open_none(struct ev_loop *loop, const char *where, co
 
 const struct destination_kind destination_nats = {.open = open_none};
 
-struct natsreader *natsreader_new(const char *from, int fd, struct error *error)
+struct natsreader *natsreader_new(const char *from, int fd, const struct reached_list *known,
+                                  struct error *error)
 {
-    (void)from;
+    (void)from, (void)known;
     close(fd);
     say(error);
     return NULL;

@@ -21,7 +21,7 @@ static bool fail(const char *output, const char *why)
 }
 
 /* FILE-before.poet, or the first such name that is free; no file that is there is replaced. */
-static bool move_aside(const char *path)
+char *output_aside(const char *path, const char *reason)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     if (!dot || (slash && dot < slash))
@@ -31,28 +31,63 @@ static bool move_aside(const char *path)
         char *aside = i == 1 ? memory_printed("%.*s-before%s", (int)(dot - path), path, dot)
                              : memory_printed("%.*s-before-%u%s", (int)(dot - path), path, i, dot);
         e = renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0 ? 0 : errno;
-        if (!e)
-            log_line("%s: its server was killed: what it holds is kept as %s", path, aside);
+        if (!e) {
+            log_line("%s: %s: what it holds is kept as %s", path, reason, aside);
+            return aside;
+        }
         free(aside);
     }
-    return !e || fail(path, strerror(e));
+    fail(path, strerror(e));
+    return NULL;
+}
+
+/* Its first bytes; how many there are, -1 none. */
+static ssize_t read_head(const char *path, uint8_t *head)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, head, TRACEFILE_HEAD_BYTES);
+    if (fd >= 0)
+        close(fd);
+    return got;
+}
+
+static bool is_trace(const uint8_t *head)
+{
+    return memcmp(head, TRACEFILE_MAGIC, sizeof TRACEFILE_MAGIC - 1) == 0;
+}
+
+bool output_is_written(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool written = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return written;
 }
 
 static bool make_way(const char *path)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    ssize_t got = read_head(path, head);
+    if (got < 0)
         return true; /* whoever makes it finds out why */
-    ssize_t got = read(fd, head, sizeof head);
-    bool written = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    close(fd);
-    if (got != 0 && memcmp(head, TRACEFILE_MAGIC, sizeof TRACEFILE_MAGIC - 1) != 0)
+    if (got != 0 && !is_trace(head))
         return fail(path, "is there and is no trace file: not overwritten");
-    if (!written && tracefile_held(head) == HOLDS_OWN)
-        return move_aside(path);
+    if (!output_is_written(path) && tracefile_held(head) == HOLDS_OWN) {
+        char *aside = output_aside(path, "its server was killed");
+        free(aside);
+        return aside != NULL;
+    }
     unlink(path);
     return true;
+}
+
+bool output_holds_sent(const char *output)
+{
+    uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
+    size_t n = output ? strlen(output) : 0;
+    return n && output[n - 1] != '/' && read_head(output, head) == (ssize_t)sizeof head &&
+           is_trace(head) && tracefile_held(head) == HOLDS_SENT;
 }
 
 bool output_clear(const char *output)

@@ -3,10 +3,12 @@
 
 #include "server/file/passing.h"
 #include "server/file/saved.h"
+#include "server/file/saving.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
 #include "server/store/packed.h"
+#include "server/store/resuming.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
 
@@ -19,6 +21,9 @@ struct player {
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
     struct passed passed; /* until the state was read */
+    struct saved_hangup *hangups; /* of a run that is gone on with: those that its state tells */
+    size_t hangup_count;
+    bool resumed;
     uint64_t begin_ns, told_ns, chunks;
 };
 
@@ -107,6 +112,8 @@ static void play_state(struct player *player, struct chunk chunk)
 {
     player->saved = chunk.epoch;
     player->oldest = chunk.thread;
+    if (player->resumed)
+        player->hangups = saved_hangups(chunk, &player->hangup_count);
     if (!saved_state(player->run, chunk, play_passed, hang_up, player)) {
         player->trouble = "the state of the run";
         player->lost = true;
@@ -216,6 +223,11 @@ static void play(void *context, struct chunk chunk)
     bool stale = chunk.epoch && chunk.epoch < player->saved;
     if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
         return; /* how it is forwarded does not matter here */
+    if (chunk.kind == CHUNK_REACHED) {
+        if (!stale && !reached_take(&player->run->reached, chunk.data, chunk.size))
+            player->trouble = "a mark that cannot be";
+        return;
+    }
     player->ended = chunk.kind == CHUNK_END;
     if (player->lost)
         return;
@@ -300,4 +312,29 @@ struct run *replay(const char *path, const char **why)
     if (!damage && player.trouble)
         player.run->damage = memory_printed("damaged: %s", player.trouble);
     return player.run;
+}
+
+struct run *replay_known(struct tracefile *file, const char *path, uint64_t keep_bytes,
+                         const char **why)
+{
+    struct player player = {
+        .run = run_new(tracefile_run(file), 1, file), .begin_ns = turn_clock_ns(), .resumed = true};
+    struct run *run = player.run;
+    char *damage;
+    run_patient(run);
+    tracefile_replay_known(file, play_whole, &player, &damage);
+    *why = damage || player.trouble || player.lost ? "it is damaged" : NULL;
+    if (!*why) {
+        run->file = memory_copied(path);
+        run_goes_on(run);
+        saving_begin(run, keep_bytes);
+        saving_resume(run, tracefile_news(file), player.hangups, player.hangup_count);
+    }
+    free(player.passed.items);
+    free(player.hangups);
+    free(damage);
+    if (!*why)
+        return run;
+    run_free(run);
+    return NULL;
 }

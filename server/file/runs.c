@@ -2,6 +2,7 @@
 #include "server/file/runs.h"
 
 #include "memory/memory.h"
+#include "server/file/output.h"
 #include "server/file/rest.h"
 #include "server/file/saving.h"
 #include "server/loop/log.h"
@@ -66,10 +67,26 @@ void runs_add(struct runs *runs, struct run *run)
 
 void runs_asked(struct runs *runs, struct run *run) { run->asked = ++runs->askings; }
 
+/* A run that a server before this one began, and nobody has told more of: another one takes its file's name. */
+static void make_way(const struct runs *runs, const char *path)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        struct run *run = runs->items[i];
+        char *aside = NULL;
+        if (run->left && strcmp(run->file, path) == 0)
+            aside = output_aside(path, "another run begins");
+        if (aside) {
+            free(run->file);
+            run->file = aside;
+        }
+    }
+}
+
 static struct run *begin_run(struct runs *runs, const char *key, char *why, size_t size)
 {
     rest_finished(runs);
     char *path = file_for(runs, key), *used = NULL;
+    make_way(runs, path);
     struct tracefile *trace = tracefile_create(path, key, &used);
     if (!trace) {
         snprintf(why, size, "%s: %s", path, strerror(errno));

@@ -1,5 +1,7 @@
 #include "server/file/saved.h"
 
+#include "memory/memory.h"
+#include "server/file/saving.h"
 #include "server/intake/announce.h"
 #include "server/run/brief.h"
 #include "server/run/run.h"
@@ -71,34 +73,55 @@ bool saved_news(struct run *run, struct chunk news, void (*play)(void *, struct 
     return in_done(&in);
 }
 
-bool saved_state(struct run *run, struct chunk state, void (*restored)(void *context),
-                 void (*hangup)(void *context, uint32_t session), void *context)
+/* What each process told of its losses, and after that who had hung up; run NULL: only that is wanted. */
+static const uint8_t *read_begin(struct in *in, struct run *run, uint32_t *hangups)
 {
-    struct in in = in_from(state.data, state.size);
-    run->last_ns = (int64_t)get_u64(&in);
-    uint32_t processes = get_u32(&in);
+    int64_t last_ns = (int64_t)get_u64(in);
+    uint32_t processes = get_u32(in);
     bool all = processes & STATE_UNFOLLOWED;
     processes &= ~STATE_UNFOLLOWED;
-    for (uint32_t i = 0; i < processes && !in.error; i++) {
-        uint64_t waited = get_u64(&in), dropped = get_u64(&in), unfollowed = all ? get_u64(&in) : 0;
-        if (i < run->process_count) {
+    if (run)
+        run->last_ns = last_ns;
+    for (uint32_t i = 0; i < processes && !in->error; i++) {
+        uint64_t waited = get_u64(in), dropped = get_u64(in), unfollowed = all ? get_u64(in) : 0;
+        if (run && i < run->process_count) {
             run->processes[i].waited_ns = waited;
             run->processes[i].dropped = dropped;
             run->processes[i].unfollowed = unfollowed;
         }
     }
-    uint32_t hangups = get_u32(&in);
-    if (in.error || hangups > in_left(&in) / 8)
-        return false;
-    const uint8_t *list = get_bytes(&in, 8 * (size_t)hangups);
+    *hangups = get_u32(in);
+    if (in->error || *hangups > in_left(in) / 8)
+        return NULL;
+    return get_bytes(in, 8 * (size_t)*hangups);
+}
+
+bool saved_state(struct run *run, struct chunk state, void (*restored)(void *context),
+                 void (*hangup)(void *context, uint32_t session), void *context)
+{
+    struct in in = in_from(state.data, state.size);
+    uint32_t hangups;
+    const uint8_t *list = read_begin(&in, run, &hangups);
     size_t left = in_left(&in);
-    if (!order_restore(run->order, get_bytes(&in, left), left))
+    if (!list || !order_restore(run->order, get_bytes(&in, left), left))
         return false;
     restored(context);
     for (uint32_t i = 0; i < hangups; i++)
         if (at_u32(list + 8 * i + 4) < state.thread)
             hangup(context, at_u32(list + 8 * i));
     return true;
+}
+
+struct saved_hangup *saved_hangups(struct chunk state, size_t *count)
+{
+    struct in in = in_from(state.data, state.size);
+    uint32_t hangups;
+    const uint8_t *list = read_begin(&in, NULL, &hangups);
+    *count = list ? hangups : 0;
+    struct saved_hangup *told = memory_bytes((*count + 1) * sizeof *told);
+    for (size_t i = 0; i < *count; i++)
+        told[i] = (struct saved_hangup){at_u32(list + 8 * i), at_u32(list + 8 * i + 4)};
+    return told;
 }
 
 void saved_threads(struct run *run, struct chunk threads)

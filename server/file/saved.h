@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 struct run;
+struct saved_hangup;
 
 bool saved_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
                 void *context);
 /* restored is called once the order is there; then hangup for each session that had left before the journal that follows. */
 bool saved_state(struct run *run, struct chunk state, void (*restored)(void *context),
                  void (*hangup)(void *context, uint32_t session), void *context);
+/* Who had hung up by then (caller frees). */
+struct saved_hangup *saved_hangups(struct chunk state, size_t *count);
 void saved_threads(struct run *run, struct chunk threads);
 
 /* Bits of what is written there. */

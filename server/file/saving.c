@@ -27,9 +27,7 @@ struct saving {
     struct passing *passing; /* those that are forgotten */
     size_t sites; /* written so far */
     uint64_t news; /* place of the newest */
-    struct hangup {
-        uint32_t session, epoch;
-    } *hangups;
+    struct saved_hangup *hangups;
     size_t hangup_count, hangup_room;
     uint64_t keep_bytes;
     struct moment { /* what may be forgotten together */
@@ -73,7 +71,8 @@ static void keep_fact(struct run *run, struct chunk chunk)
     }
     if (chunk.kind == CHUNK_HANGUP) {
         s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
-        s->hangups[s->hangup_count++] = (struct hangup){chunk.session, tracefile_epoch(run->trace)};
+        s->hangups[s->hangup_count++] =
+            (struct saved_hangup){chunk.session, tracefile_epoch(run->trace)};
         return;
     }
     brief_put(s->brief, &s->facts, chunk);
@@ -100,6 +99,14 @@ static void keep_meters(void *user, uint32_t session, uint32_t thread, const str
                              .thread = thread,
                              .data = body->data,
                              .size = (uint32_t)body->size});
+}
+
+static void keep_reached(void *context, const struct out *body)
+{
+    struct run *run = context;
+    brief_put(
+        run->saving->brief, &run->saving->facts,
+        (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size});
 }
 
 static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
@@ -130,6 +137,16 @@ void saving_begin(struct run *run, uint64_t keep_bytes)
     saving->passing = passing_new();
     run->saving = saving;
     run->keeper = &keeper;
+}
+
+void saving_resume(struct run *run, uint64_t news, const struct saved_hangup *hangups, size_t count)
+{
+    struct saving *s = run->saving;
+    s->news = news;
+    s->sites = run->site_count;
+    s->hangups = grow(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
+    for (; s->hangup_count < count; s->hangup_count++)
+        s->hangups[s->hangup_count] = hangups[s->hangup_count];
 }
 
 /* ---- writing ---- */
@@ -211,6 +228,7 @@ static bool begin(struct run *run)
     put_state(run, &s->state);
     contexts_save(&run->contexts, keep_sums, run);
     metered_save(run, keep_meters, run);
+    reached_save(&run->reached, keep_reached, run);
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&

@@ -11,8 +11,15 @@
 
 struct run;
 
+struct saved_hangup {
+    uint32_t session, epoch;
+};
+
 /* From now on what the run learns is written down: saving is its keeper.  keep_bytes 0: everything is kept. */
 void saving_begin(struct run *run, uint64_t keep_bytes);
+/* Behind that, of a run that is gone on with: what was written down before. */
+void saving_resume(struct run *run, uint64_t news, const struct saved_hangup *hangups,
+                   size_t count);
 /* Begins to save, or forgets, if it is time.  Between two chunks that are told: the state is of this moment. */
 void saving_poll(struct run *run);
 /* Goes on with that for its share of the turn; true when there is no more to do now.  Between two chunks, too. */

@@ -26,6 +26,7 @@ struct source {
     struct peer *peer; /* who sends it now; NULL nobody */
     uint32_t stream; /* by which number */
     uint64_t complete; /* chunks */
+    bool resumed; /* it is in the file of a server before this one; and nobody has sent more yet */
 };
 
 struct far { /* of an agent's peer */
@@ -36,6 +37,7 @@ struct far { /* of an agent's peer */
     uint64_t asked_ns; /* by ours, when that was asked last; 0 never */
     bool waits; /* for the answer */
     unsigned answers;
+    struct reached_message message; /* where its next batch comes from, if that is NATS */
 };
 
 struct sources {
@@ -114,10 +116,11 @@ static struct source *begin(struct peer *peer, const struct forwarded_stream *st
     }
     run_begun(peer->server, run);
     tracefile_goes_on(run->trace, false);
+    run->left = false;
     sources->items =
         grow(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
     struct source *source = &sources->items[sources->count++];
-    *source = (struct source){.origin = origin_new(stream->id), .run = run};
+    *source = (struct source){.origin = origin_marked(stream->id, run->key), .run = run};
     return source;
 }
 
@@ -146,6 +149,11 @@ static void take_stream(struct peer *peer, const uint8_t *body, size_t size)
     far->sources[stream.stream] = (size_t)(source - sources->items) + 1;
     source->peer = peer; /* who sent it before has lost its connection, and does not know it yet */
     source->stream = stream.stream;
+    if (source->resumed && !peer->server->quiet)
+        log_line("%s: %s goes on with its chunk %llu", source->run->file, peer->name,
+                 (unsigned long long)source->origin->next);
+    if (source->resumed)
+        source->run->left = source->resumed = false;
     if (source->run)
         tell(peer, MESSAGE_EXPECTED, stream.stream, source->origin->next);
     else
@@ -162,6 +170,8 @@ static enum origin_took take(struct peer *peer, struct source *source,
     sources->raw = grow(sources->raw, &sources->raw_room, (size_t)batch->raw + 1, 1);
     if (!unsqueeze(sources->raw, batch->raw, batch->packed, batch->packed_bytes))
         return ORIGIN_WRONG;
+    if (peer->far->message.next)
+        source->origin->message = peer->far->message;
     taker_enter(peer->server->taker);
     enum origin_took took = origin_take(source->origin, source->run->taking, batch->first,
                                         batch->count, sources->raw, batch->raw, why);
@@ -193,6 +203,31 @@ static void take_batch(struct peer *peer, const uint8_t *body, size_t size)
         peer_refuse(peer, "FORWARD: %s", why);
     else if (took != ORIGIN_FULL)
         tell(peer, MESSAGE_EXPECTED, batch.stream, source->origin->next);
+}
+
+/* Of what is read from NATS: where that goes on once the next batch is there. */
+static void take_reached(struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    uint64_t next = get_u64(&in);
+    int64_t stream_ns = (int64_t)get_u64(&in);
+    if (in_done(&in))
+        peer->far->message = (struct reached_message){next, stream_ns};
+    else
+        peer_refuse(peer, "REACHED: %s", in.error);
+}
+
+void agents_resume(struct server *server, struct run *run, const struct reached_list *reached)
+{
+    if (!server->sources)
+        server->sources = memory_zeroed(1, sizeof *server->sources);
+    struct sources *sources = server->sources;
+    for (size_t i = 0; i < reached->count; i++) {
+        sources->items =
+            grow(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
+        sources->items[sources->count++] = (struct source){
+            .origin = origin_resumed(&reached->items[i]), .run = run, .resumed = true};
+    }
 }
 
 /* ---- clocks ---- */
@@ -234,10 +269,10 @@ static void say_clock(const struct peer *peer)
     int64_t low, high;
     offset_at(&peer->far->offset, turn_clock_ns(), &low, &high);
     if (peer->far->offset.known)
-        log_line("%s is gone; its clock is ahead of ours by %lld to %lld ns", peer->name,
-                 (long long)low, (long long)high);
+        log_line("%s is gone, after %llu bytes; its clock is ahead of ours by %lld to %lld ns",
+                 peer->name, (unsigned long long)peer->in_bytes, (long long)low, (long long)high);
     else
-        log_line("%s is gone", peer->name);
+        log_line("%s is gone, after %llu bytes", peer->name, (unsigned long long)peer->in_bytes);
 }
 
 static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
@@ -246,6 +281,8 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         take_stream(peer, body, size);
     else if (type == MESSAGE_FORWARD)
         take_batch(peer, body, size);
+    else if (type == MESSAGE_REACHED)
+        take_reached(peer, body, size);
     else if (type == MESSAGE_TIMED)
         take_clock(peer, body, size);
     else

@@ -4,6 +4,7 @@
 
 #include "server/peers/peer.h"
 
+struct reached_list;
 struct run;
 struct server;
 
@@ -13,6 +14,8 @@ extern const struct talk talk_with_agent;
 bool agents_hello(struct peer *peer, const uint8_t *body, size_t size);
 /* A session that an agent told of is not believed any more. */
 void agents_refuse(struct server *server, const struct run *run, uint32_t session, const char *why);
+/* Streams of a run that is gone on with. */
+void agents_resume(struct server *server, struct run *run, const struct reached_list *reached);
 void agents_look(struct server *server); /* which runs have ended is told */
 bool agents_expected(
     const struct server *server); /* what some of them have begun is not at its end */

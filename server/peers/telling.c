@@ -214,6 +214,8 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return session_switched(session, chunk.data, chunk.size, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
+    if (chunk.kind == CHUNK_HANGUP)
+        reached_hung_up(&run->reached, chunk.session);
     if (chunk.kind != CHUNK_HANGUP)
         return session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, error);
     session_hangup(session);
@@ -227,6 +229,8 @@ static void tell(struct server *server, struct run *run, struct chunk chunk)
         begin_session(run, chunk);
     else if (chunk.kind == CHUNK_TARGET)
         describe(run, chunk);
+    else if (chunk.kind == CHUNK_REACHED)
+        reached_take(&run->reached, chunk.data, chunk.size);
     else if (!tell_message(run, chunk, &error))
         refuse(server, run, &chunk, error);
 }

@@ -180,6 +180,20 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     return run;
 }
 
+void run_goes_on(struct run *run)
+{
+    run->live = true;
+    live_lines += order_lines(run->order);
+}
+
+void run_called(struct run *run, const char *key)
+{
+    free(run->key);
+    free(run->name);
+    run->key = memory_copied(key);
+    run->name = memory_copied_part(key, strcspn(key, "@"));
+}
+
 static void process_free(struct run_process *process)
 {
     free(process->path);
@@ -241,6 +255,7 @@ void run_free(struct run *run)
     heap_free(run->heap);
     inputs_free(run->inputs);
     metered_free(run->metered);
+    reached_free(&run->reached);
     spans_free(run->spans);
     order_free(run->order);
     tracefile_close(run->trace);

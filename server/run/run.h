@@ -14,6 +14,7 @@
 #include "server/measure/contexts.h"
 #include "server/measure/entries.h"
 #include "server/order/order.h"
+#include "server/store/reached.h"
 #include "server/store/tracefile.h"
 
 struct run_module {
@@ -118,6 +119,7 @@ struct run {
     void (*explained_free)(struct explained *explained);
     struct basis *basis; /* of server/answer/table/basis.c alone; likewise */
     void (*basis_free)(struct basis *basis);
+    struct reached_list reached; /* how far the streams of agents are, as far as it is told */
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */
     struct taking *
@@ -132,6 +134,8 @@ struct run {
         report; /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished; /* the file has no end */
+    bool
+        left; /* it is gone on with after its server was killed, and nobody has told more of it yet */
     bool deleted; /* of rest.c alone: its file, while it is written */
     bool ending; /* all of its programs hung up; its last state is being written */
     bool finished; /* all of its programs hung up, and its file has its end */
@@ -155,6 +159,8 @@ struct run {
 /* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
 void run_free(struct run *run);
+void run_goes_on(struct run *run); /* one that was replayed is live from now on */
+void run_called(struct run *run, const char *key); /* the file tells a part of it alone */
 
 /* Codes by name, made on first use; 0 when there are too many types. */
 uint32_t run_type(struct run *run, const char *name);

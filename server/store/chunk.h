@@ -38,6 +38,7 @@ enum chunk_kind {
     CHUNK_FORWARDED = 91, /* the last one: all before it is where it was to go */
     CHUNK_HOST =
         92, /* a fact: how far the clock of an agent's host may be off (wire/forwarded.h) */
+    CHUNK_REACHED = 97, /* how far a stream of an agent is in the journal (reached.h) */
     CHUNK_INPUT = 96 /* a fact: what a call of a thread brought from outside (wire/input.h) */
 };
 

@@ -2,7 +2,7 @@
 #include "server/store/following.h"
 
 #include "memory/memory.h"
-#include "server/store/tracefile.h"
+#include "server/store/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,21 +24,8 @@ struct following {
     size_t count, room;
 };
 
-static size_t read_at(int fd, uint8_t *bytes, size_t size, uint64_t at)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = pread(fd, bytes + done, size - done, (off_t)(at + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += (size_t)n;
-    }
-    return done;
-}
-
-static const char *trouble_of(int fd)
+/* anew: it is to be whole from its begin on. */
+static const char *trouble_of(int fd, bool anew)
 {
     static const uint8_t none[STATES_BYTES];
     uint8_t head[TRACEFILE_HEAD_BYTES];
@@ -50,18 +37,19 @@ static const char *trouble_of(int fd)
         return "this is no Poet trace file";
     if (at_u32(head + 8) != TRACEFILE_VERSION)
         return "this trace file was written by another version of Poet";
-    if (memcmp(head + STATES_AT, none, sizeof none) != 0)
+    if (anew && memcmp(head + STATES_AT, none, sizeof none) != 0)
         return "a server has ordered this run already, and written over what it did not need "
                "any more: only what agents wrote, and short runs, can be ordered anew";
     return NULL;
 }
 
-struct following *following_new(const char *path, const char **why)
+static struct following *follow(const char *path, bool anew, struct followed place,
+                                const char **why)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == EACCES || errno == EROFS))
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *why = fd < 0 ? strerror(errno) : trouble_of(fd);
+    *why = fd < 0 ? strerror(errno) : trouble_of(fd, anew);
     if (*why) {
         if (fd >= 0)
             close(fd);
@@ -69,8 +57,18 @@ struct following *following_new(const char *path, const char **why)
     }
     struct following *following = memory_zeroed(1, sizeof *following);
     following->fd = fd;
-    following->place = (struct followed){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0};
+    following->place = place;
     return following;
+}
+
+struct following *following_new(const char *path, const char **why)
+{
+    return follow(path, true, (struct followed){TRACEFILE_HEAD_BYTES, UINT64_MAX, 1, 0}, why);
+}
+
+struct following *following_from(const char *path, struct followed place, const char **why)
+{
+    return follow(path, false, place, why);
 }
 
 void following_free(struct following *following)

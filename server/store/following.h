@@ -17,6 +17,8 @@ struct followed { /* a place of the journal, between two chunks */
 
 /* NULL with a reason. */
 struct following *following_new(const char *path, const char **why);
+/* From a place on, which a state names: what is behind it is whole. */
+struct following *following_from(const char *path, struct followed place, const char **why);
 void following_free(struct following *following);
 /* The next chunk, whose data are there until the next call; false: there is none, or not yet. */
 bool following_next(struct following *following, struct chunk *chunk);

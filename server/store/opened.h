@@ -68,6 +68,7 @@ struct tracefile {
     uint64_t parts_at, written; /* written: where the parts on disk end */
     struct area areas[2];
     uint64_t states; /* written so far */
+    uint64_t news; /* of one that is gone on with: place of the newest news in its state */
     struct { /* the one that has begun */
         uint32_t number, from; /* its own; of the mark that reading begins at */
         struct told_until told; /* what the order knows */
@@ -95,6 +96,10 @@ struct tracefile {
     bool locked; /* a server was still writing it */
 };
 
+size_t read_at(int fd, void *bytes, size_t size, uint64_t at); /* how many there were */
+/* Data of the chunk at a place, with 8 bytes behind (caller frees); NULL if there is no whole one of this kind. */
+uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place,
+                   struct chunk *chunk);
 bool write_at(int fd, const void *bytes, size_t size, uint64_t at);
 /* Parts are written when they can be; what is not written is still in memory. */
 bool flush_parts(struct tracefile *file);

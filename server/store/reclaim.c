@@ -14,7 +14,7 @@
 
 #define OPENING_SECONDS 120 /* nobody takes longer to open a file */
 
-static int by_place(const void *a, const void *b)
+int reclaim_by_place(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -22,7 +22,8 @@ static int by_place(const void *a, const void *b)
 
 static bool has(const struct rests *rests, uint64_t place)
 {
-    return rests->count && bsearch(&place, rests->places, rests->count, sizeof place, by_place);
+    return rests->count &&
+           bsearch(&place, rests->places, rests->count, sizeof place, reclaim_by_place);
 }
 
 /* Where the part at a place ends; 0: there is none. */
@@ -72,7 +73,7 @@ void reclaim(struct tracefile *file, unsigned slot, const struct state *state)
     struct rests now = {memory_bytes(state->part_count * sizeof *now.places), state->part_count};
     if (now.count)
         memcpy(now.places, state->parts, now.count * sizeof *now.places);
-    qsort(now.places, now.count, sizeof *now.places, by_place);
+    qsort(now.places, now.count, sizeof *now.places, reclaim_by_place);
     uint64_t from = 0, to = 0; /* parts that lie behind each other go together */
     for (size_t i = 0; i < old->count; i++) {
         uint64_t place = old->places[i], end;

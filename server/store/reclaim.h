@@ -4,6 +4,7 @@
 
 #include "server/store/opened.h"
 
+int reclaim_by_place(const void *a, const void *b); /* in qsort: places, as u64 */
 /* A state was written to a slot, over an older one whose parts may go. */
 void reclaim(struct tracefile *file, unsigned slot, const struct state *state);
 

@@ -113,6 +113,9 @@ struct tracefile *tracefile_open(const char *path, const char **why);
  * *damage: NULL, or what was lost, one line (caller frees). */
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
+/* Visits what the state knows, and no more: the journal behind it is left to who goes on. */
+void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context, struct chunk),
+                            void *context, char **damage);
 /* How far tracefile_replay is, in bytes of the file. */
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
 bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */

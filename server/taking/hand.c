@@ -102,9 +102,8 @@ static bool joins(const struct stretch *last, const struct stretch *s)
            last->at + last->size == s->at && last->size + s->size <= BUFFER_BYTES;
 }
 
-uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes)
+void hand_put_read(struct hand *hand, struct stretch stretch)
 {
-    bytes = keep(&stretch, bytes);
     struct stretch *s = memory_bytes(sizeof *s);
     *s = stretch;
     s->next = NULL;
@@ -121,6 +120,12 @@ uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes)
         hand->last = s;
     }
     pthread_mutex_unlock(&hand->lock);
+}
+
+uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes)
+{
+    bytes = keep(&stretch, bytes);
+    hand_put_read(hand, stretch);
     return bytes;
 }
 

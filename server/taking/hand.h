@@ -42,6 +42,8 @@ void buffers_rest(void); /* nobody has needed them for long: few are kept */
 /* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where `buffer` says
  * that they are in one, and they fill much of it, it goes with them.  Returns the one to go on with. */
 uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes);
+/* The same of bytes that are only in the file. */
+void hand_put_read(struct hand *hand, struct stretch stretch);
 /* The oldest one, or NULL. */
 struct stretch *hand_take(struct hand *hand);
 /* Of one that was taken, so many bytes are told. */

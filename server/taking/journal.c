@@ -141,7 +141,7 @@ bool is_described(const struct taking *taking, const char *name)
     return false;
 }
 
-static void note_described(struct taking *taking, const char *name)
+void note_described(struct taking *taking, const char *name)
 {
     taking->described = grow(taking->described, &taking->described_room,
                              taking->described_count + 1, sizeof *taking->described);

@@ -14,8 +14,30 @@ struct origin *origin_new(const uint8_t *id)
     return origin;
 }
 
+struct origin *origin_marked(const uint8_t *id, const char *run)
+{
+    struct origin *origin = origin_new(id);
+    origin->run = memory_copied(run);
+    return origin;
+}
+
+struct origin *origin_resumed(const struct reached *reached)
+{
+    struct origin *origin = origin_marked(reached->id, reached->run);
+    origin->next = reached->next;
+    origin->ended = reached->ended;
+    origin->message = reached->message;
+    origin->sessions = grow(NULL, &origin->room, reached->count + 1, sizeof *origin->sessions);
+    for (; origin->count < reached->count; origin->count++) {
+        origin->sessions[origin->count] = reached->sessions[origin->count];
+        origin->open += reached->sessions[origin->count] != ORIGIN_NONE;
+    }
+    return origin;
+}
+
 void origin_free(struct origin *origin)
 {
+    free(origin->run);
     free(origin->sessions);
     free(origin);
 }
@@ -137,6 +159,28 @@ static bool add_one(struct batch *b, const struct forwarded_chunk *chunk)
     return true;
 }
 
+/* What the batch comes to, for the chunk that was kept free before it. */
+static void mark(struct batch *b, struct out *body, uint64_t next)
+{
+    uint32_t *sessions = memory_bytes(((size_t)b->begun + 1) * sizeof *sessions);
+    struct reached_mark reached = {.next = next,
+                                   .message = b->origin->message,
+                                   .ended = b->ended,
+                                   .run = b->origin->run,
+                                   .from = (uint32_t)b->origin->count,
+                                   .sessions = sessions,
+                                   .count = b->begun};
+    memcpy(reached.id, b->origin->id, FORWARD_ID_BYTES);
+    for (uint32_t i = 0; i < b->begun; i++)
+        sessions[i] = b->taking->sessions + i;
+    for (size_t i = 1; i < b->count; i++)
+        reached.bytes += CHUNK_HEAD_BYTES + (uint64_t)b->chunks[i].size;
+    put_reached(body, &reached);
+    free(sessions);
+    b->chunks[0] =
+        (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size};
+}
+
 /* It is in the journal. */
 static void commit(struct batch *b, uint64_t next)
 {
@@ -168,15 +212,22 @@ enum origin_took origin_take(struct origin *origin, struct taking *taking, uint6
         return ORIGIN_EARLY;
     if (first + count <= origin->next)
         return ORIGIN_TOOK;
-    bool good = true;
+    bool good = true, marked = origin->run != NULL;
+    if (marked)
+        add(&batch, &(struct forwarded_chunk){0}, 0);
     for (; good && get_forwarded_chunk(&in, &chunk); at++)
         good = at < origin->next || add_one(&batch, &chunk);
-    bool fits = good && (!batch.count || journal_put(taking, batch.chunks, batch.count, false));
+    struct out body = {0};
+    if (good && marked && batch.count > 1)
+        mark(&batch, &body, first + count);
+    bool fits =
+        good && (batch.count == marked || journal_put(taking, batch.chunks, batch.count, false));
     if (fits)
         commit(&batch, first + count);
     *why = batch.why;
     free(batch.chunks);
     free(batch.gone);
+    out_free(&body);
     return fits ? ORIGIN_TOOK : batch.why ? ORIGIN_WRONG : ORIGIN_FULL;
 }
 

@@ -5,10 +5,11 @@
 #ifndef SERVER_TAKING_ORIGIN_H
 #define SERVER_TAKING_ORIGIN_H
 
+#include "server/store/reached.h"
 #include "server/taking/taking.h"
 #include "wire/forwarded.h"
 
-#define ORIGIN_NONE UINT32_MAX
+#define ORIGIN_NONE REACHED_NONE
 
 struct origin {
     uint8_t id[FORWARD_ID_BYTES];
@@ -17,6 +18,8 @@ struct origin {
     uint32_t *sessions; /* here, by number there; ORIGIN_NONE: it has hung up, or is not believed */
     size_t count, room;
     size_t open; /* of them */
+    char *run; /* what its run is called; NULL: how far it is need not be in the journal */
+    struct reached_message message; /* where its batches come from */
 };
 
 enum origin_took {
@@ -27,6 +30,10 @@ enum origin_took {
 };
 
 struct origin *origin_new(const uint8_t *id);
+/* The same, whose marks are put into the journal of that run. */
+struct origin *origin_marked(const uint8_t *id, const char *run);
+/* One that is gone on with. */
+struct origin *origin_resumed(const struct reached *reached);
 void origin_free(struct origin *origin);
 /* Takes `count` chunks, of which the first has number `first`. */
 enum origin_took origin_take(struct origin *origin, struct taking *taking, uint64_t first,

@@ -1,0 +1,36 @@
+#define _GNU_SOURCE
+#include "server/peers/reading.h"
+
+#include "server/agent/natsreader.h"
+#include "server/peers/greet.h"
+#include "server/peers/peer.h"
+#include "server/peers/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What it reads from elsewhere comes as an agent's, from within. */
+bool reading_begin(struct server *server, const char *from)
+{
+    struct error error;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+        fprintf(stderr, "poet server: --from: %s\n", strerror(errno));
+        return false;
+    }
+    server->reads = natsreader_new(from, ends[1], &server->resumed, &error);
+    if (!server->reads) {
+        close(ends[0]);
+        fprintf(stderr, "poet server: %s\n", error.text);
+        return false;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    peer_new(server, channel_on_socket(ends[0]), "what is read from NATS", &greeting);
+    return true;
+}
+
+void reading_end(struct server *server) { natsreader_free(server->reads); }

@@ -1,0 +1,14 @@
+/* A server that was killed, started again on its file: it goes on where it got to. */
+#ifndef SERVER_PEERS_RESUMING_H
+#define SERVER_PEERS_RESUMING_H
+
+#include <stdbool.h>
+
+struct server;
+
+/* Before anybody is let in: goes on with the run in the server's FILE where agents alone told it and it has not ended; else makes way for
+ * a new one (output.h).  What the file's state knows is there at once, the rest of its journal is told as if it had just come.
+ * False, and said why. */
+bool resuming_begin(struct server *server);
+
+#endif

@@ -1,0 +1,219 @@
+#define _GNU_SOURCE
+#include "server/store/resuming.h"
+
+#include "memory/memory.h"
+#include "server/store/following.h"
+#include "server/store/marks.h"
+#include "server/store/reached.h"
+#include "server/store/reclaim.h"
+#include "server/store/states.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct walk {
+    struct tracefile *file;
+    struct following *following;
+    struct told_until told; /* from there on chunks are visited */
+    resuming_visit *visit; /* NULL: only where it ends is looked for */
+    void *context;
+    struct followed end; /* the journal goes on there */
+};
+
+static bool is_known(const struct walk *w, const struct followed *at)
+{
+    return at->epoch < w->told.epoch || (at->epoch == w->told.epoch && at->at < w->told.at);
+}
+
+static void leave_region(struct tracefile *file, const struct followed *place, uint64_t next)
+{
+    struct region *region = &file->region;
+    region->end = region->end == NO_END ? next : region->end;
+    file->old = grow(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
+    file->old[file->old_count++] = *region;
+    *region = (struct region){place->at, place->end, place->epoch, false};
+}
+
+/* Are the chunks of a batch all there?  Looks on, and comes back. */
+static bool is_whole(struct walk *w, uint64_t bytes)
+{
+    struct followed begin = following_place(w->following), at = begin;
+    struct chunk chunk;
+    while (at.epoch == begin.epoch && at.at < begin.at + bytes &&
+           following_next(w->following, &chunk))
+        at = following_place(w->following);
+    following_go_to(w->following, begin);
+    return at.epoch == begin.epoch && at.at == begin.at + bytes;
+}
+
+static bool is_batch_whole(struct walk *w, const struct chunk *chunk)
+{
+    struct reached_mark mark;
+    struct in in = in_from(chunk->data, chunk->size);
+    bool good = reached_get(&in, &mark);
+    uint64_t bytes = mark.bytes;
+    reached_mark_free(&mark);
+    return good && is_whole(w, bytes);
+}
+
+/* Goes over the journal up to its last whole batch. */
+static void walk(struct walk *w)
+{
+    struct chunk chunk;
+    w->end = following_place(w->following);
+    while (following_next(w->following, &chunk)) {
+        struct followed next = following_place(w->following);
+        uint64_t size = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
+        struct followed at = next;
+        at.at -= size; /* it may lie in another region than the one before */
+        bool known = is_known(w, &at), mark = chunk.kind == CHUNK_REACHED;
+        if (next.epoch != w->end.epoch) {
+            struct followed begin = at;
+            leave_region(w->file, &begin, w->end.at + NEXT_BYTES);
+        }
+        if (!known && mark) {
+            struct out kept = {0};
+            put_bytes(&kept, chunk.data, chunk.size);
+            chunk.data = kept.data;
+            bool whole = !kept.failed && is_batch_whole(w, &chunk);
+            if (whole && w->visit)
+                w->visit(w->context, at.at, chunk);
+            out_free(&kept);
+            w->end = whole ? next : at;
+            if (!whole)
+                return;
+            continue;
+        }
+        if (!known && w->visit)
+            w->visit(w->context, at.at, chunk);
+        w->end = next;
+    }
+}
+
+/* What lies behind the last whole batch must not be taken for more of the journal. */
+static bool cut(struct tracefile *file)
+{
+    struct stat st;
+    static const uint8_t nothing[4096];
+    if (fstat(file->fd, &st) < 0)
+        return false;
+    file->end = (uint64_t)st.st_size;
+    if (file->region.end == NO_END) {
+        file->end = file->at;
+        return ftruncate(file->fd, (off_t)file->at) == 0;
+    }
+    uint64_t end = file->region.end < file->end ? file->region.end : file->end;
+    for (size_t i = 0; i <= file->old_count; i++) {
+        uint64_t to = i < file->old_count ? file->old[i].end : file->region.end;
+        file->end = to > file->end ? to : file->end;
+    }
+    if (file->at >= end || fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                     (off_t)file->at, (off_t)(end - file->at)) == 0)
+        return true;
+    for (uint64_t at = file->at; at < end; at += sizeof nothing)
+        if (!write_at(file->fd, nothing, end - at < sizeof nothing ? end - at : sizeof nothing, at))
+            return false;
+    return true;
+}
+
+static void rest_on(struct tracefile *file, const struct newest_state *state)
+{
+    struct rests *rests = &file->rests[(state->serial - 1) % 2];
+    rests->count = state->head.part_count;
+    rests->places = memory_bytes((rests->count + 1) * sizeof *rests->places);
+    for (size_t i = 0; i < rests->count; i++) /* by place, or they are not given back */
+        rests->places[i] = at_u64(state->head.parts + 8 * i);
+    qsort(rests->places, rests->count, sizeof *rests->places, reclaim_by_place);
+}
+
+static void take_state(struct tracefile *file, const struct newest_state *state)
+{
+    file->region = state->from;
+    file->region_bytes = file->least_region_bytes = REGION_BYTES;
+    mark_begin(file);
+    file->told = state->told;
+    if (!state->place)
+        return;
+    struct mark *mark = &file->marks[0];
+    mark->number = state->from_number;
+    mark->told = (struct told_until){state->from.epoch, state->from.begin};
+    put_bytes(&mark->threads, state->head.threads, (size_t)state->head.thread_bytes);
+    file->marked = state->number;
+    file->states = state->serial;
+    file->news = at_u64(state->data);
+    file->written = at_u64(state->data + 40);
+    rest_on(file, state);
+}
+
+static bool resume(struct tracefile *file, struct walk *w, const char *path, const char **why)
+{
+    struct newest_state state;
+    *why = "it is damaged";
+    bool good = state_newest(file, &state);
+    if (good)
+        take_state(file, &state);
+    const struct region *from = &file->region;
+    struct followed place = {from->begin, from->end, from->epoch, 0};
+    free(state.data);
+    w->told = file->told;
+    w->following = good ? following_from(path, place, why) : NULL;
+    if (!w->following)
+        return false;
+    walk(w);
+    following_free(w->following);
+    *why = "its journal ends before its newest state";
+    if (is_known(w, &w->end))
+        return false;
+    file->at = file->claimed = w->end.at;
+    *why = "what was written in part of it cannot be cut off";
+    file->reading = !cut(file);
+    return !file->reading;
+}
+
+/* As who writes it; where another one does, not. */
+static bool own(struct tracefile *file, const char *path, const char **why)
+{
+    struct stat here, there;
+    uint8_t head[TRACEFILE_HEAD_BYTES];
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    *why = fd < 0 ? strerror(errno) : NULL;
+    if (fd >= 0 && (fstat(fd, &here) < 0 || fstat(file->fd, &there) < 0 ||
+                    here.st_ino != there.st_ino || here.st_dev != there.st_dev))
+        *why = "it is another one now";
+    else if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+        *why = "another server writes it";
+    if (fd < 0)
+        return false;
+    close(file->fd);
+    file->fd = fd;
+    if (!*why &&
+        (file->version != TRACEFILE_VERSION || read_at(fd, head, sizeof head, 0) != sizeof head))
+        *why = "it was written by another version of Poet";
+    if (!*why)
+        file->holds = (uint8_t)tracefile_held(head);
+    return !*why;
+}
+
+struct tracefile *tracefile_resume(const char *path, resuming_visit *visit, void *context,
+                                   const char **why)
+{
+    struct tracefile *file = tracefile_open(path, why);
+    struct walk w = {.file = file, .visit = visit, .context = context};
+    if (!file)
+        return NULL;
+    file->end = 0;
+    if (own(file, path, why) && resume(file, &w, path, why)) {
+        *why = NULL;
+        return file;
+    }
+    file->reading = true;
+    tracefile_close(file);
+    return NULL;
+}
+
+uint64_t tracefile_news(const struct tracefile *file) { return file->news; }

@@ -1,0 +1,342 @@
+/* A trace file whose server was killed is gone on with: what its journal holds beyond the newest state, what was written in part, and
+ * how far the streams of agents are. */
+#define _GNU_SOURCE
+#include "server/store/reached.h"
+#include "server/store/resuming.h"
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- marks ---- */
+
+static struct reached_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions, uint32_t count)
+{
+    static char run[] = "run";
+    return (struct reached_mark){.id = "0123456789abcde",
+                                 .next = next,
+                                 .bytes = 77,
+                                 .message = {next + 1, -5},
+                                 .run = run,
+                                 .from = from,
+                                 .sessions = sessions,
+                                 .count = count};
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    uint32_t sessions[] = {4, 5, 9};
+    struct out out = {0};
+    struct reached_mark mark = mark_of(10, 2, sessions, 3), got;
+    mark.ended = true;
+    put_reached(&out, &mark);
+    for (size_t size = 0; size <= out.size; size++) {
+        struct in in = in_from(out.data, size);
+        assert_int_equal(reached_get(&in, &got), size == out.size);
+        if (size == out.size) {
+            assert_memory_equal(got.id, mark.id, sizeof mark.id);
+            assert_true(got.next == 10 && got.bytes == 77 && got.ended);
+            assert_true(got.message.next == 11 && got.message.stream_ns == -5);
+            assert_string_equal(got.run, "run");
+            assert_true(got.from == 2 && got.count == 3);
+            assert_memory_equal(got.sessions, sessions, sizeof sessions);
+        }
+        reached_mark_free(&got);
+    }
+    out_free(&out);
+}
+
+static bool take(struct reached_list *list, const struct reached_mark *mark)
+{
+    struct out out = {0};
+    put_reached(&out, mark);
+    bool good = reached_take(list, out.data, out.size);
+    out_free(&out);
+    return good;
+}
+
+static void take_saved(void *context, const struct out *body)
+{
+    assert_true(reached_take(context, body->data, body->size));
+}
+
+static void lists(void **state)
+{
+    (void)state;
+    struct reached_list list = {0}, again = {0};
+    uint32_t first[] = {0, 3}, second[] = {7};
+    struct reached_mark a = mark_of(5, 0, first, 2), b = mark_of(9, 2, second, 1),
+                        early = mark_of(8, 0, NULL, 0), far = mark_of(12, 9, second, 1);
+    assert_true(take(&list, &a));
+    assert_true(take(&list, &b));
+    assert_false(take(&list, &early)); /* it never goes back */
+    assert_false(take(&list, &far)); /* sessions between are missing */
+    reached_hung_up(&list, 3);
+    assert_int_equal(list.count, 1);
+    reached_save(&list, take_saved, &again);
+    struct reached_list copy = reached_copied(&again);
+    const struct reached *r = &copy.items[0];
+    assert_true(r->next == 9 && r->count == 3 && r->message.next == 10);
+    assert_true(r->sessions[0] == 0 && r->sessions[1] == REACHED_NONE && r->sessions[2] == 7);
+    assert_string_equal(r->run, "run");
+    size_t count = again.count;
+    reached_free(&again);
+    reached_save(&list, take_saved, &again); /* nothing is new */
+    assert_true(count == 1 && again.count == 0);
+    reached_free(&list);
+    reached_free(&copy);
+}
+
+/* ---- a file ---- */
+
+#define DATA_BYTES 300u
+
+struct writer {
+    struct tracefile *file;
+    char path[64], *used;
+    uint32_t next, told, knows; /* chunks: written, told, known by the newest state */
+    struct batch {
+        uint32_t first, end, epoch;
+        uint64_t at;
+    } batches[4000];
+    unsigned count;
+    unsigned random;
+    bool saved;
+};
+
+static unsigned one_of(struct writer *w, unsigned n)
+{
+    w->random = w->random * 1664525u + 1013904223u;
+    return (w->random >> 8) % n;
+}
+
+static size_t put_chunk(uint8_t *at, struct chunk chunk, uint32_t epoch)
+{
+    chunk.epoch = epoch;
+    chunk_head(at, &chunk);
+    memcpy(at + CHUNK_HEAD_BYTES, chunk.data, chunk.size);
+    return CHUNK_HEAD_BYTES + chunk.size;
+}
+
+/* A mark and the chunks of a batch; how many bytes. */
+static size_t batch_bytes(const struct writer *w, uint8_t *bytes, unsigned count, uint32_t epoch)
+{
+    static uint8_t data[DATA_BYTES];
+    struct out body = {0};
+    struct reached_mark mark = mark_of(w->next + count, 0, NULL, 0);
+    mark.bytes = (uint64_t)count * (CHUNK_HEAD_BYTES + DATA_BYTES);
+    put_reached(&body, &mark);
+    size_t size = put_chunk(
+        bytes,
+        (struct chunk){.kind = CHUNK_REACHED, .data = body.data, .size = (uint32_t)body.size},
+        epoch);
+    out_free(&body);
+    for (unsigned i = 0; i < count; i++) {
+        memset(data, (int)((w->next + i) % 251 + 1), sizeof data); /* not what lies there */
+        size += put_chunk(
+            bytes + size,
+            (struct chunk){
+                .kind = CHUNK_HANGUP, .session = w->next + i, .data = data, .size = sizeof data},
+            epoch);
+    }
+    return size;
+}
+
+/* Of a batch of so many chunks the first bytes; all: UINT64_MAX. */
+static void write_batch(struct writer *w, unsigned count, uint64_t most)
+{
+    static uint8_t bytes[16384];
+    struct journal_room room;
+    size_t size = batch_bytes(w, bytes, count, 0);
+    assert_true(tracefile_begin(w->file, size, false, &room));
+    batch_bytes(w, bytes, count, room.epoch);
+    if (most < size) {
+        int fd = open(w->used, O_WRONLY);
+        assert_int_equal(pwrite(fd, bytes, most, (off_t)room.at), most);
+        close(fd);
+        return;
+    }
+    assert_true(tracefile_write(w->file, bytes, size, false));
+    w->batches[w->count++] = (struct batch){w->next, w->next + count, room.epoch, room.at + size};
+    w->next += count;
+}
+
+static void tell(struct writer *w)
+{
+    unsigned upto = one_of(w, w->count + 1);
+    for (unsigned i = 0; i < upto; i++) {
+        const struct batch *b = &w->batches[i];
+        if (b->first != w->told)
+            continue;
+        tracefile_told(w->file, b->epoch, b->at, 1000);
+        w->told = b->end;
+    }
+}
+
+static void save(struct writer *w)
+{
+    uint32_t knows = w->told;
+    uint64_t part = tracefile_put(w->file, CHUNK_PART, "part", 4);
+    uint8_t news[12] = {0};
+    tracefile_put(w->file, CHUNK_NEWS, news, sizeof news);
+    assert_true(tracefile_save_begin(w->file, (struct chunk){.kind = CHUNK_THREADS}, UINT32_MAX));
+    assert_true(tracefile_save_end(w->file, &(struct state){.data = (const uint8_t *)&knows,
+                                                            .size = sizeof knows,
+                                                            .parts = &part,
+                                                            .part_count = 1}));
+    w->knows = knows;
+    w->saved = true;
+}
+
+struct seen {
+    const struct writer *writer;
+    uint32_t next, marks;
+    bool state;
+};
+
+static void see(void *context, uint64_t at, struct chunk chunk)
+{
+    struct seen *seen = context;
+    assert_true(at >= TRACEFILE_HEAD_BYTES);
+    if (chunk.kind == CHUNK_REACHED)
+        seen->marks++;
+    else
+        assert_int_equal(chunk.session, seen->next++);
+}
+
+static void see_all(void *context, struct chunk chunk)
+{
+    struct seen *seen = context;
+    uint32_t knows;
+    if (chunk.kind == CHUNK_STATE) {
+        memcpy(&knows, chunk.data, sizeof knows);
+        assert_int_equal(knows, seen->writer->knows);
+        seen->next = knows;
+        seen->state = true;
+    } else if (chunk.kind == CHUNK_HANGUP) {
+        assert_int_equal(chunk.session, seen->next++);
+    }
+}
+
+static void see_known(void *context, struct chunk chunk)
+{
+    struct seen *seen = context;
+    assert_int_not_equal(chunk.kind,
+                         CHUNK_HANGUP); /* all that is told was read from its state on */
+    seen->state |= chunk.kind == CHUNK_STATE;
+}
+
+/* As a reader finds it. */
+static void assert_reads(const struct writer *w)
+{
+    const char *why;
+    char *damage;
+    struct seen seen = {.writer = w};
+    struct tracefile *file = tracefile_open(w->used, &why);
+    assert_non_null(file);
+    tracefile_replay(file, see_all, &seen, &damage);
+    assert_null(damage);
+    assert_int_equal(seen.state, w->saved);
+    assert_int_equal(seen.next, w->next);
+    tracefile_close(file);
+}
+
+static void resume(struct writer *w)
+{
+    const char *why = NULL;
+    char *damage;
+    struct seen seen = {.writer = w, .next = w->knows}, known = {0};
+    w->file = tracefile_resume(w->used, see, &seen, &why);
+    assert_null(why);
+    assert_non_null(w->file);
+    tracefile_lagging(w->file);
+    assert_int_equal(seen.next, w->next);
+    assert_null(tracefile_resume(w->used, see, &seen, &why)); /* two servers */
+    assert_string_equal(why, "another server writes it");
+    tracefile_replay_known(w->file, see_known, &known, &damage);
+    assert_null(damage);
+    assert_int_equal(known.state, w->saved);
+    w->told = w->knows;
+}
+
+static void goes_on(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 40; seed++) {
+        struct writer *w = calloc(1, sizeof *w);
+        w->random = seed;
+        snprintf(w->path, sizeof w->path, "/tmp/poet-resuming.%d", (int)getpid());
+        w->file = tracefile_create(w->path, "test@1", &w->used);
+        tracefile_lagging(w->file);
+        for (unsigned life = 0; life < 8; life++) {
+            for (unsigned i = one_of(w, 30); i; i--) {
+                write_batch(w, 1 + one_of(w, 20), UINT64_MAX);
+                if (one_of(w, 3) == 0)
+                    tell(w);
+                if (one_of(w, 10) == 0)
+                    save(w);
+            }
+            assert_reads(w);
+            write_batch(w, 1 + one_of(w, 20),
+                        one_of(w, 3) ? one_of(w, 3000) % 332 * 3 : 0); /* torn */
+            tracefile_close(w->file);
+            resume(w);
+            assert_reads(w);
+        }
+        tracefile_close(w->file);
+        unlink(w->used);
+        free(w->used);
+        free(w);
+    }
+}
+
+/* A part that its state rests on is gone: nothing is touched. */
+static void damaged(void **state)
+{
+    (void)state;
+    struct writer *w = calloc(1, sizeof *w);
+    const char *why = NULL;
+    struct seen seen = {.writer = w};
+    struct stat before, after;
+    snprintf(w->path, sizeof w->path, "/tmp/poet-resuming.%d", (int)getpid());
+    w->file = tracefile_create(w->path, "test@1", &w->used);
+    tracefile_lagging(w->file);
+    for (unsigned i = 0; i < 30; i++)
+        write_batch(w, 10, UINT64_MAX);
+    tell(w);
+    save(w);
+    tracefile_close(w->file);
+    int fd = open(w->used, O_RDWR);
+    uint8_t byte;
+    assert_int_equal(pread(fd, &byte, 1, 60), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, 60), 1);
+    fstat(fd, &before);
+    assert_null(tracefile_resume(w->used, see, &seen, &why));
+    assert_string_equal(why, "it is damaged");
+    fstat(fd, &after);
+    assert_int_equal(before.st_size, after.st_size);
+    close(fd);
+    unlink(w->used);
+    assert_null(tracefile_resume(w->used, see, &seen, &why));
+    assert_string_equal(why, strerror(ENOENT));
+    free(w->used);
+    free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
