@@ -6,6 +6,7 @@
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
+#include "server/run/exchanges.h"
 #include "server/store/packed.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
@@ -45,6 +46,13 @@ static void tell_progress(struct player *player)
 static struct session *session_of(const struct player *player, uint32_t number)
 {
     return number < player->run->session_count ? player->run->sessions[number] : NULL;
+}
+
+static void play_clocks(struct player *player, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    if (!exchanges_take(player->run, &in))
+        player->trouble = "clocks that cannot be read";
 }
 
 static void begin_session(struct player *player, struct chunk chunk)
@@ -238,6 +246,10 @@ static void play(void *context, struct chunk chunk)
     case CHUNK_TARGET:
         if (!stale)
             describe(player, chunk);
+        break;
+    case CHUNK_CLOCKS:
+        if (!stale)
+            play_clocks(player, chunk);
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)
