@@ -251,6 +251,11 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/demo.sh
 
+# Three machines (network namespaces) with an agent each, and NATS between them; leaves cluster.poet and cluster.pdf.
+.PHONY: demo-cluster
+demo-cluster: all
+	@B=$(B) tests/democluster.sh
+
 # The pictures of examples/ucpp/ in one document.
 .PHONY: gallery
 gallery: all
@@ -420,6 +425,7 @@ deb:
 	@ls $(B)/packages/*.deb
 
 clean:
+	@echo "make demo-cluster three hosts in namespaces, NATS between them, leave cluster.pdf"
 	rm -rf $(B)
 
 help:
