@@ -88,7 +88,15 @@ static void place(const struct tying *t, uint32_t clock, const bool *placed, str
         fits[clock] = (struct line_fit){centre.at, centre.drift};
 }
 
-/* The one of those that are left with most messages to those that are placed; 0: there is none. */
+#define BOTH_WAYS ((size_t)1 << 40)
+
+/* How well one is tied to another: messages one way alone do not say where it is. */
+static size_t tied_by(const struct tying *t, uint32_t a, uint32_t b)
+{
+    return messages(t, a, b) + (way(t, a, b)->count && way(t, b, a)->count ? BOTH_WAYS : 0);
+}
+
+/* The one of those that are left that is tied best to those that are placed; 0: there is none. */
 static uint32_t next(const struct tying *t, const bool *placed)
 {
     uint32_t best = 0;
@@ -96,7 +104,7 @@ static uint32_t next(const struct tying *t, const bool *placed)
     for (uint32_t c = 1; c < t->clocks; c++) {
         size_t count = 0;
         for (uint32_t o = 0; o < t->clocks && !placed[c]; o++)
-            count += placed[o] ? messages(t, c, o) : 0;
+            count += placed[o] ? tied_by(t, c, o) : 0;
         if (count > most) {
             most = count;
             best = c;
