@@ -251,6 +251,11 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/demo.sh
 
+# Three machines (network namespaces) with an agent each, and NATS between them; leaves cluster.poet and cluster.pdf.
+.PHONY: demo-cluster
+demo-cluster: all
+	@B=$(B) tests/democluster.sh
+
 # The pictures of examples/ucpp/ in one document.
 .PHONY: gallery
 gallery: all
@@ -425,6 +430,7 @@ clean:
 help:
 	@echo "make              build everything into $(B)/"
 	@echo "make demo         install what is missing, build, trace a program, leave prodcons.pdf"
+	@echo "make demo-cluster three hosts in namespaces, NATS between them; leave cluster.pdf"
 	@echo "make check        build, run all tests; installs what is missing, if anything is"
 	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
 	@echo "make deps         install the Debian packages of packages.txt that are missing"

@@ -38,7 +38,7 @@
     Q(33, CAUSES, causes)  /* what makes the order of these events known? */                        \
     Q(34, TABLE, table)    /* how much, how long, why so late? */                                     \
     Q(35, WANT, want)      /* measure this from now on */                                               \
-    Q(36, CURVE, curve)    /* what did figures stand at, per pixel of time? */                         \
+    Q(36, CURVE, curve)    /* what did figures stand at, per pixel of time? */                        \
     Q(52, INPUT, input)    /* what did its calls bring from outside? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
@@ -72,6 +72,7 @@ enum ask {
     P(24, TABLE)   P(25, ROWS)     P(26, TABLE_END) /* of TABLE: columns, rows, what comes last */ \
     P(27, WANTED)  /* of WANT: how many programs are there to measure it */ \
     P(28, CURVE)                                                                  \
+    P(34, CLOCK)   /* of STAT: how a host's clock stands to that of the first one */ \
     P(40, INPUT)   /* of a thread */
 /* clang-format on */
 

@@ -226,6 +226,34 @@ void shown_run_free(struct shown_run *run)
     *run = (struct shown_run){0};
 }
 
+void put_clock(struct out *out, const struct shown_clock *c)
+{
+    put_string(out, c->host);
+    put_u8(out, c->is_known);
+    put_u8(out, c->is_first);
+    put_u8(out, c->is_uneven);
+    put_u64(out, c->at_ns);
+    put_u64(out, (uint64_t)c->low_ns);
+    put_u64(out, (uint64_t)c->high_ns);
+    put_u64(out, (uint64_t)c->low_ppb);
+    put_u64(out, (uint64_t)c->high_ppb);
+    put_u64(out, (uint64_t)c->ahead_ns);
+}
+
+void get_clock(struct in *in, struct shown_clock *c)
+{
+    c->host = get_name(in, LIMIT_TEXT_BYTES);
+    c->is_known = get_u8(in);
+    c->is_first = get_u8(in);
+    c->is_uneven = get_u8(in);
+    c->at_ns = get_u64(in);
+    c->low_ns = (int64_t)get_u64(in);
+    c->high_ns = (int64_t)get_u64(in);
+    c->low_ppb = (int64_t)get_u64(in);
+    c->high_ppb = (int64_t)get_u64(in);
+    c->ahead_ns = (int64_t)get_u64(in);
+}
+
 void put_stat(struct out *out, const struct shown_stat *s)
 {
     const uint64_t v[] = {s->lines,

@@ -123,6 +123,18 @@ void shown_process_free(struct shown_process *process);
 void put_run(struct out *out, const struct shown_run *run);
 void get_run(struct in *in, struct shown_run *run);
 void shown_run_free(struct shown_run *run);
+/* How a host's clock stands to that of the run's first host. */
+struct shown_clock {
+    char *host; /* get: the caller's */
+    uint8_t is_known, is_first, is_uneven; /* uneven: the bounds were widened until clocks fitted */
+    uint64_t at_ns; /* when the first one shows this */
+    int64_t low_ns, high_ns; /* it is ahead by so much then */
+    int64_t low_ppb, high_ppb; /* and goes faster by so much */
+    int64_t ahead_ns; /* as times are corrected */
+};
+void put_clock(struct out *out, const struct shown_clock *clock);
+void get_clock(struct in *in, struct shown_clock *clock);
+
 void put_stat(struct out *out, const struct shown_stat *stat);
 void get_stat(struct in *in, struct shown_stat *stat);
 void shown_stat_free(struct shown_stat *stat);

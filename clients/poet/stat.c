@@ -20,9 +20,15 @@ struct trouble_list {
     size_t count;
 };
 
+struct clock_list {
+    struct shown_clock *items;
+    size_t count;
+};
+
 struct figures {
     struct shown_stat stat;
     struct trouble_list troubles;
+    struct clock_list clocks;
 };
 
 static void take(void *user, const struct answer *answer)
@@ -30,6 +36,11 @@ static void take(void *user, const struct answer *answer)
     struct figures *f = user;
     if (answer->part == PART_STAT)
         get_stat(answer->in, &f->stat);
+    if (answer->part == PART_CLOCK) {
+        struct clock_list *clocks = &f->clocks;
+        clocks->items = memory_resized(clocks->items, clocks->count + 1, sizeof *clocks->items);
+        get_clock(answer->in, &clocks->items[clocks->count++]);
+    }
     if (answer->part != PART_TROUBLE)
         return;
     struct shown_trouble t = {.at = get_ref(answer->in), .with = get_ref(answer->in)};
@@ -74,8 +85,53 @@ static void print_unseen(const struct shown_stat *s)
     }
 }
 
+static struct json_object *clocks_json(const struct clock_list *clocks)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < clocks->count; i++) {
+        const struct shown_clock *c = &clocks->items[i];
+        struct json_object *o = json_object_new_object();
+        json_object_object_add(o, "host", json_object_new_string(c->host));
+        json_object_object_add(o, "first", json_object_new_boolean(c->is_first));
+        json_object_object_add(o, "known", json_object_new_boolean(c->is_known));
+        json_object_object_add(o, "uneven", json_object_new_boolean(c->is_uneven));
+        json_object_object_add(o, "at_clock_ns", json_object_new_uint64(c->at_ns));
+        json_object_object_add(o, "corrected_by_ns", json_object_new_int64(c->ahead_ns));
+        const struct {
+            const char *name;
+            int64_t value;
+        } bounds[] = {{"ahead_least_ns", c->low_ns},
+                      {"ahead_most_ns", c->high_ns},
+                      {"drift_least_ppb", c->low_ppb},
+                      {"drift_most_ppb", c->high_ppb}};
+        for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
+            json_object_object_add(o, bounds[k].name,
+                                   c->is_known ? json_object_new_int64(bounds[k].value) : NULL);
+        json_object_array_add(list, o);
+    }
+    return list;
+}
+
+/* The middle of the bounds, and how far it may be off. */
+static void print_clock(const struct shown_clock *c)
+{
+    double us = ((double)c->high_ns - (double)c->low_ns) / 2e3,
+           ppm = ((double)c->high_ppb - (double)c->low_ppb) / 2e3;
+    printf("host            %s: clock ", c->host);
+    if (c->is_first)
+        printf("that all times are told by\n");
+    else if (!c->is_known)
+        printf("unknown: no messages both ways tie it to the first host's\n");
+    else
+        printf("%+.6f s, within %.*f us, drift %+.1f ppm, within %.1f%s\n",
+               ((double)c->low_ns + (double)c->high_ns) / 2e9, us < 10 ? 1 : 0, us,
+               ((double)c->low_ppb + (double)c->high_ppb) / 2e3, ppm,
+               c->is_uneven ? " (it did not go evenly: a guess)" : "");
+}
+
 static void print_json(const struct subject *subject, const struct shown_stat *s,
-                       const struct trouble_list *troubles, const struct inputs *inputs)
+                       const struct trouble_list *troubles, const struct clock_list *clocks,
+                       const struct inputs *inputs)
 {
     const struct book *book = &subject->source.book;
     struct json_object *o = json_object_new_object(), *programs = json_object_new_array(),
@@ -116,6 +172,7 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_array_add(programs, p);
     }
     json_object_object_add(o, "programs", programs);
+    json_object_object_add(o, "clocks", clocks_json(clocks));
     for (size_t i = 0; i < troubles->count; i++) {
         struct json_object *t = json_object_new_object();
         json_object_object_add(t, "event", json_ref(troubles->items[i].at));
@@ -135,7 +192,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
 #define BEHIND_NS 150000000u /* what an order may be behind without a word */
 
 static void print_text(const struct subject *subject, const struct shown_stat *s,
-                       const struct trouble_list *troubles, const struct inputs *inputs)
+                       const struct trouble_list *troubles, const struct clock_list *clocks,
+                       const struct inputs *inputs)
 {
     const struct book *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
@@ -160,6 +218,8 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
     for (uint32_t i = 0; i < book->process_count; i++)
         printf("program         %s, process %u on %s\n", book->processes[i].path,
                book->processes[i].pid, book->processes[i].host);
+    for (size_t i = 0; i < clocks->count; i++)
+        print_clock(&clocks->items[i]);
     for (size_t i = 0; i < troubles->count; i++) {
         char a[48], b[48];
         ref_print(a, sizeof a, troubles->items[i].at);
@@ -193,12 +253,15 @@ static int run(const struct command *command, int argc, char **argv)
     bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f) &&
               inputs_ask(command, &subject, false, &inputs);
     if (ok) {
-        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles, &inputs);
+        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles, &f.clocks, &inputs);
         shown_stat_free(&f.stat);
     }
     for (size_t i = 0; i < f.troubles.count; i++)
         free(f.troubles.items[i].why);
     free(f.troubles.items);
+    for (size_t i = 0; i < f.clocks.count; i++)
+        free(f.clocks.items[i].host);
+    free(f.clocks.items);
     subject_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
@@ -206,7 +269,7 @@ static int run(const struct command *command, int argc, char **argv)
 static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
      "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
-     "number, \"finished\" whether the run has its end, \"input\" how many calls were recorded with what they returned, "
+     "number, \"clocks\" how each host's stands to the first one's where there are several, \"finished\" whether the run has its end, \"input\" how many calls were recorded with what they returned, "
      "passed over in signal handlers, and of how many threads not all was",
      0},
     {0}};
@@ -219,7 +282,8 @@ static const struct argp stat_argp = {
         "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
         "many of them were cut off (killed, or disconnected, before all was sent over the network); how "
         "many events are doubtful (they may be after more than is known), and what the run does "
-        "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
+        "not follow.  Of a run on several hosts: how each one's clock stands to that of the first, and between "
+        "which bounds; unknown where no messages both ways tie them.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
         "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
         "its server, says so.",
     .children = options_children};

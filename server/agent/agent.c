@@ -6,6 +6,7 @@
 #include "server/agent/stream.h"
 #include "server/far/squeeze.h"
 #include "server/loop/log.h"
+#include "server/loop/turn.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,11 +151,9 @@ static void add(struct agent *agent, struct stream *stream)
 void agent_head(struct out *out, const char *run)
 {
     uint8_t id[FORWARD_ID_BYTES];
-    char host[256] = "";
     if (getrandom(id, sizeof id, 0) != sizeof id)
         memory_is_out(0);
-    gethostname(host, sizeof host - 1);
-    put_stream_head(out, id, run, host);
+    put_stream_head(out, id, run, turn_host());
 }
 
 void agent_begin(struct agent *agent, const char *path)
@@ -282,9 +281,7 @@ static const struct destination_hears hears = {on_here, on_away, on_expects, on_
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
                         struct error *error)
 {
-    char host[256] = "";
     struct agent *agent = memory_zeroed(1, sizeof *agent);
-    gethostname(host, sizeof host - 1);
     agent->where = nats_is_where(where) ? nats_shown(where) : memory_copied(where);
     agent->directory = memory_copied(directory);
     size_t n = strlen(agent->directory);
@@ -293,7 +290,7 @@ struct agent *agent_new(struct ev_loop *loop, const char *where, const char *dir
     agent->keep = keep;
     bool nats = nats_is_where(where);
     const struct destination_kind *kind = nats ? &destination_nats : &destination_direct;
-    agent->to = kind->open(loop, where, host, &hears, agent, error);
+    agent->to = kind->open(loop, where, turn_host(), &hears, agent, error);
     if (!agent->to) {
         agent_free(agent);
         return NULL;

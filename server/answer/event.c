@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 #include "server/answer/named.h"
+#include "server/run/times.h"
 #include "wire/region.h"
 #include "wire/shown.h"
 
@@ -105,7 +106,7 @@ struct shown_event show(const struct run *run, uint64_t position)
                             .state = e.state,
                             .partner_lost = e.partner_lost,
                             .doubt = e.doubt,
-                            .time_ns = e.time_ns,
+                            .time_ns = times_of(run, &e),
                             .about = e.about,
                             .thread = e.thread,
                             .in = e.in};

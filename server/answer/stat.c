@@ -2,12 +2,14 @@
 #include "server/answer/event.h"
 #include "server/answer/named.h"
 #include "server/answer/question.h"
+#include "server/run/clocks.h"
 #include "server/run/lost.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
 #include "wire/ref.h"
 #include "wire/shown.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int by_time(const void *a, const void *b)
@@ -15,6 +17,32 @@ static int by_time(const void *a, const void *b)
     int64_t x = ((const struct shown_event *)a)->time_ns,
             y = ((const struct shown_event *)b)->time_ns;
     return x < y ? -1 : x > y;
+}
+
+static void answer_clocks(const struct run *run, struct reply *reply)
+{
+    struct clock_bound *bounds;
+    size_t count = clocks_bounds(run, &bounds);
+    for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
+        const struct tied *b = &bounds[i].bound;
+        struct shown_clock c = {
+            .host = (char *)(uintptr_t)bounds[i].host,
+            .is_known = b->known,
+            .is_first = i == 0,
+            .is_uneven = b->uneven,
+            .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
+            .ahead_ns = llround(bounds[i].fit.at + bounds[i].fit.drift * bounds[i].at_ns / 2)};
+        if (b->known) {
+            c.low_ns = (int64_t)floor(b->ahead_ns.low);
+            c.high_ns = (int64_t)ceil(b->ahead_ns.high);
+            c.low_ppb = (int64_t)floor(b->drift.low * 1e9);
+            c.high_ppb = (int64_t)ceil(b->drift.high * 1e9);
+        }
+        part_begin(reply, PART_CLOCK);
+        put_clock(reply->out, &c);
+        part_end(reply);
+    }
+    free(bounds);
 }
 
 static void answer_stat(const struct run *run, struct in *in, struct reply *reply)
@@ -71,6 +99,7 @@ static void answer_stat(const struct run *run, struct in *in, struct reply *repl
     for (size_t i = 0; i < pending.count; i++)
         answer_shown(reply, &pending.events[i]);
     waiting_free(&pending);
+    answer_clocks(run, reply);
 }
 
 const struct question question_stat = {.at_once = answer_stat};

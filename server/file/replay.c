@@ -7,6 +7,7 @@
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
+#include "server/run/exchanges.h"
 #include "server/store/packed.h"
 #include "server/store/resuming.h"
 #include "wire/limits.h"
@@ -50,6 +51,13 @@ static void tell_progress(struct player *player)
 static struct session *session_of(const struct player *player, uint32_t number)
 {
     return number < player->run->session_count ? player->run->sessions[number] : NULL;
+}
+
+static void play_clocks(struct player *player, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    if (!exchanges_take(player->run, &in))
+        player->trouble = "clocks that cannot be read";
 }
 
 static void begin_session(struct player *player, struct chunk chunk)
@@ -250,6 +258,10 @@ static void play(void *context, struct chunk chunk)
     case CHUNK_TARGET:
         if (!stale)
             describe(player, chunk);
+        break;
+    case CHUNK_CLOCKS:
+        if (!stale)
+            play_clocks(player, chunk);
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)

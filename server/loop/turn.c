@@ -1,9 +1,13 @@
+#define _GNU_SOURCE
 #include "server/loop/turn.h"
 
 #include "server/loop/log.h"
+#include "wire/testclock.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 struct piece {
     const char *what;
@@ -19,11 +23,25 @@ static struct {
         longest; /* now: when it began; longest: of all turns, most: of this one */
 } turn;
 
+static struct test_clock shift;
+
+__attribute__((constructor)) static void read_shift(void)
+{
+    shift = test_clock_of(getenv(TEST_CLOCK));
+}
+
 uint64_t turn_clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return test_clock_shown(&shift, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+}
+
+const char *turn_host(void)
+{
+    static char host[HOST_NAME_MAX + 1];
+    gethostname(host, sizeof host - 1);
+    return shift.host ? shift.host : host;
 }
 
 struct share share_of(uint64_t ns) { return (struct share){turn_clock_ns() + ns}; }

@@ -19,6 +19,7 @@
 #define TURN_WORK_NS 5000000u  /* questions of viewers */
 
 uint64_t turn_clock_ns(void); /* monotonic */
+const char *turn_host(void); /* what this machine is called */
 
 /* Time that may be spent, from now on. */
 struct share {

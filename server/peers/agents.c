@@ -8,6 +8,7 @@
 #include "server/loop/log.h"
 #include "server/peers/begun.h"
 #include "server/peers/server.h"
+#include "server/run/exchanges.h"
 #include "server/taking/origin.h"
 #include "server/taking/taking.h"
 #include "wire/forwarded.h"
@@ -27,6 +28,7 @@ struct source {
     uint32_t stream; /* by which number */
     uint64_t complete; /* chunks */
     bool resumed; /* it is in the file of a server before this one; and nobody has sent more yet */
+    unsigned answers; /* of the agent's clock, as the run knows them */
 };
 
 struct far { /* of an agent's peer */
@@ -34,6 +36,7 @@ struct far { /* of an agent's peer */
     size_t *sources; /* by stream: its place, plus 1; 0 none */
     size_t count, room;
     struct offset offset; /* of its clock */
+    struct exchange exchange; /* likewise, for runs; host is that above */
     uint64_t asked_ns; /* by ours, when that was asked last; 0 never */
     bool waits; /* for the answer */
     unsigned answers;
@@ -124,6 +127,33 @@ static struct source *begin(struct peer *peer, const struct forwarded_stream *st
     return source;
 }
 
+/* What is known of its clock goes into the journal of its runs: soon, at the end of each, and now and then. */
+static void keep_clock(struct server *server, struct source *source)
+{
+    struct far *far = source->peer ? source->peer->far : NULL;
+    if (!far || !source->run || source->run->finished || far->answers == source->answers)
+        return;
+    if (far->answers < source->answers + source->answers / 4 + 1 && !source->origin->ended)
+        return;
+    struct out out = {0};
+    struct exchange *exchange = &far->exchange;
+    exchange->server = (char *)(uintptr_t)turn_host();
+    exchange->host = far->host;
+    ways_close(&exchange->asked);
+    ways_close(&exchange->answered);
+    exchanges_put(&out, exchange);
+    taker_enter(server->taker);
+    if (!out.failed &&
+        journal_put(
+            source->run->taking,
+            &(struct chunk){.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size}, 1,
+            false))
+        source->answers = far->answers;
+    taker_leave(server->taker);
+    server->behind = true;
+    out_free(&out);
+}
+
 static void take_stream(struct peer *peer, const uint8_t *body, size_t size)
 {
     struct forwarded_stream stream;
@@ -154,6 +184,8 @@ static void take_stream(struct peer *peer, const uint8_t *body, size_t size)
                  (unsigned long long)source->origin->next);
     if (source->resumed)
         source->run->left = source->resumed = false;
+    source->answers = 0;
+    keep_clock(peer->server, source); /* the run may be over at once */
     if (source->run)
         tell(peer, MESSAGE_EXPECTED, stream.stream, source->origin->next);
     else
@@ -260,8 +292,11 @@ static void take_clock(struct peer *peer, const uint8_t *body, size_t size)
         return;
     }
     far->waits = false;
+    uint64_t here = turn_clock_ns();
     far->answers++;
-    offset_take(&far->offset, asked, heard, said, turn_clock_ns());
+    offset_take(&far->offset, asked, heard, said, here);
+    ways_add(&far->exchange.asked, (int64_t)asked, (int64_t)heard);
+    ways_add(&far->exchange.answered, (int64_t)said, (int64_t)here);
 }
 
 static void say_clock(const struct peer *peer)
@@ -309,6 +344,8 @@ static void gone(struct peer *peer)
             sources->items[i].peer = NULL;
     if (!peer->server->quiet)
         say_clock(peer);
+    ways_free(&peer->far->exchange.asked);
+    ways_free(&peer->far->exchange.answered);
     free(peer->far->host);
     free(peer->far->sources);
     free(peer->far);
@@ -346,6 +383,7 @@ void agents_look(struct server *server)
             ask_clock(peer, now);
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct source *source = &sources->items[i];
+        keep_clock(server, source);
         if (!source->run || !source->run->finished || !source->origin->ended)
             continue;
         source->complete = source->origin->next;

@@ -18,7 +18,7 @@ struct merged {
     const char *path;
     struct stream *stream;
     struct origin *origin;
-    bool done;
+    bool begun, done;
 };
 
 static bool complain(const char *path, const char *why)
@@ -43,16 +43,21 @@ static bool open_all(struct merged *all, size_t count)
     return true;
 }
 
-/* The next chunks of a file go into the journal. */
+/* The next chunks of a file go into the journal; the first ones only until its first program is there: while
+ * somebody is whose file comes later, nobody has waited in vain. */
 static bool take(struct server *server, struct run *run, struct merged *file, struct out *raw)
 {
+    bool begun = file->begun;
     struct forwarded_chunk chunk;
     uint64_t first = file->stream->next;
     uint32_t count = 0;
     const char *why = NULL;
     raw->size = 0;
-    for (; raw->size < BATCH_BYTES && stream_next(file->stream, &chunk); count++)
+    for (; raw->size < BATCH_BYTES && begun == file->begun && stream_next(file->stream, &chunk);
+         count++) {
         put_forwarded_chunk(raw, &chunk);
+        file->begun |= chunk.kind == CHUNK_SESSION;
+    }
     file->done = !count;
     if (!count)
         return true;

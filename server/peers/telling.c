@@ -9,6 +9,7 @@
 #include "server/intake/session.h"
 #include "server/peers/peer.h"
 #include "server/peers/server.h"
+#include "server/run/exchanges.h"
 #include "server/store/packed.h"
 #include "server/taking/taking.h"
 #include "memory/memory.h"
@@ -222,6 +223,13 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
     return true;
 }
 
+static void tell_clocks(struct run *run, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    if (exchanges_take(run, &in))
+        run_fact(run, chunk);
+}
+
 static void tell(struct server *server, struct run *run, struct chunk chunk)
 {
     const char *error;
@@ -231,6 +239,8 @@ static void tell(struct server *server, struct run *run, struct chunk chunk)
         describe(run, chunk);
     else if (chunk.kind == CHUNK_REACHED)
         reached_take(&run->reached, chunk.data, chunk.size);
+    else if (chunk.kind == CHUNK_CLOCKS)
+        tell_clocks(run, chunk);
     else if (!tell_message(run, chunk, &error))
         refuse(server, run, &chunk, error);
 }

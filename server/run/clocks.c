@@ -2,6 +2,8 @@
 #include "server/run/clocks.h"
 
 #include "memory/memory.h"
+#include "server/run/exchanges.h"
+#include "server/run/tying.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,17 +18,16 @@ struct pair { /* of hosts a < b: per stretch the least delay either way */
     uint64_t messages;
 };
 
-struct line_fit { /* offset(t) = at + drift * (t - middle) */
-    double at, drift;
-};
-
 struct clocks {
     uint32_t *host_of; /* by process */
     uint32_t processes, hosts;
+    uint32_t clocks; /* of hosts, and behind them of the server where no program runs on its host */
     double begin, length, middle;
-    struct line_fit *fits; /* by host, to the first */
-    uint64_t events;       /* when it was made */
-    uint64_t fits_made;    /* with this one */
+    struct tying *tying;
+    struct line_fit *fits; /* by clock, to the first */
+    uint64_t events; /* when it was made */
+    uint64_t exchanged; /* likewise */
+    uint64_t fits_made; /* with this one */
 };
 
 void clocks_free(struct clocks *clocks)
@@ -35,6 +36,7 @@ void clocks_free(struct clocks *clocks)
         return;
     free(clocks->host_of);
     free(clocks->fits);
+    tying_free(clocks->tying);
     free(clocks);
 }
 
@@ -48,6 +50,16 @@ static void find_hosts(const struct run *run, struct clocks *c)
             k++;
         c->host_of[i] = k < i ? c->host_of[k] : c->hosts++;
     }
+    c->clocks = c->hosts + (run->exchanges != NULL);
+}
+
+/* Which clock is a host's, by its name; that of a server is the last one if no program is there. */
+static uint32_t clock_of(const struct run *run, const struct clocks *c, const char *host)
+{
+    for (uint32_t i = 0; i < c->processes; i++)
+        if (strcmp(run->processes[i].host, host) == 0)
+            return c->host_of[i];
+    return c->clocks;
 }
 
 /* ---- delays ---- */
@@ -60,6 +72,21 @@ static uint32_t host_at(const struct run *run, const struct clocks *c, const str
     return c->host_of[run_line_at(run, line)->process];
 }
 
+/* A message between hosts; times are those of the run's begin. */
+static void note(const struct clocks *c, struct pair *pairs, uint32_t from, uint32_t to,
+                 struct way at)
+{
+    struct pair *pair = from < to ? &pairs[from * c->clocks + to] : &pairs[to * c->clocks + from];
+    /* The stretch goes by the clock of the pair's first host, both ways. */
+    double share = ((double)(from < to ? at.sent : at.got) - c->begin) / c->length;
+    uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
+    double delay = (double)(at.got - at.sent);
+    double *least = from < to ? &pair->forth[stretch] : &pair->back[stretch];
+    *least = delay < *least ? delay : *least;
+    pair->messages++;
+    tying_note(c->tying, from, to, at.sent, at.got);
+}
+
 static void look_at(const struct run *run, const struct clocks *c, struct pair *pairs,
                     uint64_t position)
 {
@@ -67,25 +94,35 @@ static void look_at(const struct run *run, const struct clocks *c, struct pair *
     for (uint32_t i = 0; i < e.send_count; i++) {
         struct event send = order_event(run->order, order_edge(run->order, position, i));
         uint32_t from = host_at(run, c, &send), to = host_at(run, c, &e);
-        if (from == to)
-            continue;
-        struct pair *pair = from < to ? &pairs[from * c->hosts + to] : &pairs[to * c->hosts + from];
-        /* The stretch goes by the clock of the pair's first host, both ways. */
-        double share = ((double)(from < to ? send.time_ns : e.time_ns) - c->begin) / c->length;
-        uint32_t stretch = share <= 0   ? 0
-                           : share >= 1 ? STRETCHES - 1
-                                        : (uint32_t)(share * STRETCHES);
-        double delay = (double)(e.time_ns - send.time_ns);
-        double *least = from < to ? &pair->forth[stretch] : &pair->back[stretch];
-        *least = delay < *least ? delay : *least;
-        pair->messages++;
+        if (from != to)
+            note(c, pairs, from, to, (struct way){send.time_ns, e.time_ns});
+    }
+}
+
+/* What a server and an agent told each other are messages, too. */
+static void look_at_exchange(const struct run *run, const struct clocks *c, struct pair *pairs,
+                             const struct exchange *exchange)
+{
+    uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
+    int64_t start = (int64_t)run->start_ns;
+    if (server == c->clocks)
+        server--; /* nobody else is there */
+    if (agent == c->clocks || agent == server)
+        return;
+    for (size_t i = 0; i < exchange->asked.count; i++) {
+        const struct way *w = &exchange->asked.items[i];
+        note(c, pairs, server, agent, (struct way){w->sent - start, w->got - start});
+    }
+    for (size_t i = 0; i < exchange->answered.count; i++) {
+        const struct way *w = &exchange->answered.items[i];
+        note(c, pairs, agent, server, (struct way){w->sent - start, w->got - start});
     }
 }
 
 static struct pair *measure(const struct run *run, const struct clocks *c)
 {
-    struct pair *pairs = memory_zeroed((size_t)c->hosts * c->hosts + 1, sizeof *pairs);
-    for (size_t i = 0; i < (size_t)c->hosts * c->hosts; i++)
+    struct pair *pairs = memory_zeroed((size_t)c->clocks * c->clocks + 1, sizeof *pairs);
+    for (size_t i = 0; i < (size_t)c->clocks * c->clocks; i++)
         for (unsigned k = 0; k < STRETCHES; k++)
             pairs[i].forth[k] = pairs[i].back[k] = INFINITY;
     uint64_t count = order_count(run->order), blocks = count / BLOCK + 1;
@@ -94,6 +131,9 @@ static struct pair *measure(const struct run *run, const struct clocks *c)
         for (uint64_t p = b * BLOCK; p < (b + 1) * BLOCK && p < count; p++)
             if (p >= order_first(run->order))
                 look_at(run, c, pairs, p);
+    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++)
+        look_at_exchange(run, c, pairs, &run->exchanges->items[i]);
+    tying_close(c->tying);
     return pairs;
 }
 
@@ -129,15 +169,15 @@ static struct line_fit fit_pair(const struct clocks *c, const struct pair *pair)
 /* Ties host after host to those already tied, the busiest pair first (Prim's tree). */
 static void tie(struct clocks *c, const struct pair *pairs)
 {
-    bool *tied = memory_zeroed(c->hosts + 1, sizeof *tied);
-    c->fits = memory_zeroed(c->hosts + 1, sizeof *c->fits);
+    bool *tied = memory_zeroed(c->clocks + 1, sizeof *tied);
+    c->fits = memory_zeroed(c->clocks + 1, sizeof *c->fits);
     tied[0] = true;
     for (;;) {
         uint64_t most = 0;
         uint32_t from = 0, to = 0;
-        for (uint32_t a = 0; a < c->hosts; a++)
-            for (uint32_t b = 0; b < c->hosts; b++) {
-                const struct pair *pair = &pairs[a < b ? a * c->hosts + b : b * c->hosts + a];
+        for (uint32_t a = 0; a < c->clocks; a++)
+            for (uint32_t b = 0; b < c->clocks; b++) {
+                const struct pair *pair = &pairs[a < b ? a * c->clocks + b : b * c->clocks + a];
                 if (tied[a] && !tied[b] && pair->messages > most) {
                     most = pair->messages;
                     from = a;
@@ -148,7 +188,7 @@ static void tie(struct clocks *c, const struct pair *pairs)
             break;
         bool forth = from < to;
         struct line_fit fit =
-            fit_pair(c, &pairs[forth ? from * c->hosts + to : to * c->hosts + from]);
+            fit_pair(c, &pairs[forth ? from * c->clocks + to : to * c->clocks + from]);
         double sign = forth ? 1 : -1, at = c->fits[from].at + sign * fit.at;
         /* the fit was made by the clock of the pair's first host, which itself is off */
         at += sign * fit.drift * (forth ? c->fits[from].at : at);
@@ -162,23 +202,37 @@ static struct clocks *fit(const struct run *run)
 {
     struct clocks *c = memory_zeroed(1, sizeof *c);
     c->events = order_count(run->order);
+    c->exchanged = run->exchanges ? run->exchanges->taken : 0;
     find_hosts(run, c);
     if (c->hosts < 2)
         return c;
     c->length = run->last_ns > 1 ? (double)run->last_ns : 1;
     c->middle = c->begin + c->length / 2;
+    c->tying = tying_new(c->clocks, c->middle);
     struct pair *pairs = measure(run, c);
     tie(c, pairs);
+    tying_fit(c->tying, c->fits);
     free(pairs);
     return c;
+}
+
+/* Twice as much is known as when it was made; of a run that has ended anything more. */
+static bool is_due(const struct run *run)
+{
+    const struct clocks *c = run->clocks;
+    uint64_t count = order_count(run->order), taken = run->exchanges ? run->exchanges->taken : 0;
+    if (!c || c->processes != run->process_count)
+        return true;
+    bool ended = !run->connected && (run->finished || !run->live);
+    return c->hosts > 1 && (count > 2 * c->events || taken > 2 * c->exchanged ||
+                            (ended && (count != c->events || taken != c->exchanged)));
 }
 
 /* The fit, made anew where that is due. */
 static const struct clocks *fitted(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
-    if (!run->clocks || run->clocks->processes != run->process_count ||
-        (run->clocks->hosts > 1 && order_count(run->order) > 2 * run->clocks->events)) {
+    if (is_due(run)) {
         uint64_t made = run->clocks ? run->clocks->fits_made : 0;
         clocks_free(run->clocks);
         run->clocks = fit(run);
@@ -192,10 +246,26 @@ int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns)
     const struct clocks *c = fitted(run);
     if (c->hosts < 2 || process >= c->processes)
         return time_ns;
-    struct line_fit f = c->fits[c->host_of[process]];
-    /* the clock shows t + at + drift * (t - middle) at the time t */
-    double shown = (double)time_ns - c->middle - f.at;
-    return time_ns - (int64_t)llround(f.at + f.drift * shown / (1 + f.drift));
+    const struct line_fit *f = &c->fits[c->host_of[process]];
+    return (int64_t)llround(line_fit_time(f, c->middle, (double)time_ns));
+}
+
+size_t clocks_bounds(const struct run *run, struct clock_bound **bounds)
+{
+    const struct clocks *c = run->process_count < 2 ? NULL : fitted(run);
+    *bounds = NULL;
+    if (!c || c->hosts < 2)
+        return 0;
+    struct tied *tied = memory_zeroed(c->clocks, sizeof *tied);
+    *bounds = memory_zeroed(c->hosts, sizeof **bounds);
+    tying_bound(c->tying, c->begin + c->length, tied);
+    for (uint32_t i = 0; i < c->processes; i++)
+        (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes[i].host,
+                                                        .bound = tied[c->host_of[i]],
+                                                        .fit = c->fits[c->host_of[i]],
+                                                        .at_ns = (int64_t)c->length};
+    free(tied);
+    return c->hosts;
 }
 
 uint64_t clocks_made(const struct run *run)

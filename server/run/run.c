@@ -7,6 +7,7 @@
 #include "server/loop/log.h"
 #include "server/run/astray.h"
 #include "server/run/clocks.h"
+#include "server/run/exchanges.h"
 #include "server/run/places.h"
 #include "server/run/heap.h"
 #include "server/run/inputs.h"
@@ -240,6 +241,7 @@ void run_free(struct run *run)
     wants_free(&run->wants);
     unseen_free(run);
     clocks_free(run->clocks);
+    exchanges_free(run->exchanges);
     astray_free(run->astray);
     if (run->course)
         run->course_free(run->course);

@@ -103,6 +103,7 @@ struct run {
     int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* of clocks.c alone; a cache */
+    struct exchanges *exchanges; /* of exchanges.c; NULL: nothing was told */
     struct astray *astray; /* of astray.c alone; likewise */
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);

@@ -36,8 +36,8 @@ enum chunk_kind {
     CHUNK_PASSED = 88, /* a fact: where there are some that are forgotten with their events */
     CHUNK_AGENT = 90, /* first in an agent's journal: which stream it is, and of which run */
     CHUNK_FORWARDED = 91, /* the last one: all before it is where it was to go */
-    CHUNK_HOST =
-        92, /* a fact: how far the clock of an agent's host may be off (wire/forwarded.h) */
+    CHUNK_CLOCKS = 95, /* a fact: what server and agent told each other of their clocks
+                          (server/run/exchanges.h) */
     CHUNK_REACHED = 97, /* how far a stream of an agent is in the journal (reached.h) */
     CHUNK_INPUT = 96 /* a fact: what a call of a thread brought from outside (wire/input.h) */
 };

@@ -131,7 +131,7 @@ static void put_hello(struct out *out)
                                .run = text_of(run_name()),
                                .environment = text_of(environment),
                                .path = text_within(path, LIMIT_TEXT_BYTES - 1),
-                               .host = text_of(host),
+                               .host = text_of(clock_host() ? clock_host() : host),
                                .pid = (uint32_t)getpid(),
                                .instance = instance,
                                .clock_ns = clock_now(),

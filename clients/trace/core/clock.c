@@ -6,6 +6,7 @@
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/thread.h"
 #include "wire/slot.h"
+#include "wire/testclock.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 _Atomic bool clock_ticks;
 static _Atomic bool clock_by_call;
+static struct test_clock shift;
 
 #if defined(__x86_64__)
 /* Whoever started the program may have forbidden to read the counter: that is a signal. */
@@ -61,9 +63,11 @@ static struct both both_now(void)
 void clock_begin(void)
 {
     const char *wanted = environment_get("POET_CLOCK");
+    const char *set = environment_get(TEST_CLOCK);
+    shift = test_clock_of(set);
     clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
     clock_ticks =
-        !clock_by_call && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+        !clock_by_call && !set && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
     if (clock_ticks)
         begun = both_now();
 }
@@ -93,8 +97,10 @@ uint64_t clock_now(void)
         clock_gettime(CLOCK_MONOTONIC, &ts);
     else
         syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    return test_clock_shown(&shift, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
 }
+
+const char *clock_host(void) { return shift.host; }
 
 uint64_t clock_instead(uint32_t unit)
 {

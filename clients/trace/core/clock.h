@@ -16,6 +16,7 @@
 #endif
 
 uint64_t clock_now(void); /* ns, monotonic */
+const char *clock_host(void); /* what a test calls this machine; NULL: it does not */
 /* Now in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
 uint64_t clock_instead(uint32_t unit);
 extern _Atomic bool clock_ticks; /* slots of new queues bear the time-stamp counter */
