@@ -15,6 +15,7 @@
 #include "wire/told.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static _Atomic uint32_t next_line = 1, first_line = 1;
 

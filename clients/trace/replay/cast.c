@@ -6,11 +6,9 @@
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/replay/reading.h"
-#include "clients/trace/replay/script.h"
 #include "clients/trace/replay/steer.h"
 #include "clients/trace/replay/stop.h"
 #include "clients/trace/replay/turn.h"
-#include "wire/limits.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -19,10 +17,7 @@ bool replays;
 
 /* ---- types ---- */
 
-#define NOT_ASKED 0
-
-static _Atomic uint16_t
-    type_of[LIMIT_TYPES]; /* 1 + that of the script, or SCRIPT_NO_TYPE, by ours and the program's */
+_Atomic uint16_t cast_types[LIMIT_TYPES];
 static uint8_t code_of[LIMIT_TYPES]; /* ours, by those of the script */
 
 static const char *script_name(uint16_t type)
@@ -38,16 +33,12 @@ static uint16_t find_type(const char *name)
     return SCRIPT_NO_TYPE;
 }
 
-bool cast_is(const struct script_event *e, uint16_t type)
+uint16_t cast_find(uint16_t type)
 {
-    uint16_t of = type < LIMIT_TYPES ? atomic_load_explicit(&type_of[type], memory_order_relaxed)
-                                     : SCRIPT_NO_TYPE;
-    if (!LIKELY(of != NOT_ASKED)) {
-        uint16_t found = find_type(codes_name(type));
-        of = found == SCRIPT_NO_TYPE ? SCRIPT_NO_TYPE : (uint16_t)(found + 1);
-        atomic_store_explicit(&type_of[type], of, memory_order_relaxed);
-    }
-    return e->type == of - 1u;
+    uint16_t found = find_type(codes_name(type)),
+             of = found == SCRIPT_NO_TYPE ? SCRIPT_NO_TYPE : (uint16_t)(found + 1);
+    atomic_store_explicit(&cast_types[type], of, memory_order_relaxed);
+    return of;
 }
 
 /* ---- lines ---- */
@@ -170,15 +161,6 @@ struct part *cast_part(struct thread *t)
     return p->line && script_plays() ? p : NULL;
 }
 
-/* The k-th that is not met; NULL: there is none. */
-const struct script_event *cast_ahead(const struct part *p, unsigned k)
-{
-    for (unsigned i = 0; p->next + i < p->count && i < 32; i++)
-        if (!(p->met >> i & 1) && k-- == 0)
-            return &p->events[p->next + i];
-    return NULL;
-}
-
 /* 0: it is none of the script, as far as is known. */
 uint32_t cast_line(uint32_t code)
 {
@@ -224,6 +206,6 @@ void replay_begin(void)
         if (type < LIMIT_TYPES)
             code_of[type] = (uint8_t)i;
     }
-    atomic_store(&type_of[TYPE_NONE], SCRIPT_NO_TYPE);
+    atomic_store(&cast_types[TYPE_NONE], SCRIPT_NO_TYPE);
     replays = true;
 }

@@ -3,16 +3,38 @@
 #ifndef CLIENTS_TRACE_REPLAY_CAST_H
 #define CLIENTS_TRACE_REPLAY_CAST_H
 
+#include "clients/trace/core/likely.h"
 #include "clients/trace/replay/part.h"
+#include "clients/trace/replay/script.h"
+#include "wire/limits.h"
 
 #pragma GCC visibility push(hidden)
 
 /* A thread's, found when it is first asked for; NULL: it has none, or the script is left. */
 struct part *cast_part(struct thread *thread);
+#define CAST_WINDOW 32u /* events that may be met before the first one that is not */
 /* The k-th event that is not met; NULL: there is none. */
-const struct script_event *cast_ahead(const struct part *part, unsigned k);
+static inline const struct script_event *cast_ahead(const struct part *part, unsigned k)
+{
+    if (LIKELY(!part->met))
+        return k < CAST_WINDOW && part->next + k < part->count ? &part->events[part->next + k]
+                                                               : NULL;
+    for (unsigned i = 0; part->next + i < part->count && i < CAST_WINDOW; i++)
+        if (!(part->met >> i & 1) && k-- == 0)
+            return &part->events[part->next + i];
+    return NULL;
+}
+
+/* 1 + that of the script, SCRIPT_NO_TYPE: none; 0: cast_find() was not asked yet.  By ours and the program's. */
+extern _Atomic uint16_t cast_types[LIMIT_TYPES];
+uint16_t cast_find(uint16_t type);
 /* Is an event of that type of ours, or of the program's own? */
-bool cast_is(const struct script_event *event, uint16_t type);
+static inline bool cast_is(const struct script_event *event, uint16_t type)
+{
+    uint16_t of = type < LIMIT_TYPES ? atomic_load_explicit(&cast_types[type], memory_order_relaxed)
+                                     : SCRIPT_NO_TYPE;
+    return event->type == (LIKELY(of) ? of : cast_find(type)) - 1u;
+}
 /* Its type as one of ours; TYPE_NONE: it is of the program's own, or NULL. */
 enum trace_type cast_type(const struct script_event *event);
 /* A line of this run is that one of the script from here on; false: it is another one. */

@@ -24,10 +24,24 @@ static uint32_t number_of(const struct script_line *thread)
     return (uint32_t)(thread - script_line(0));
 }
 
-static void wake(struct script_line *line)
+/* Who waits for a number sleeps with its bit: of all that wait for a line those are woken whose turn it is. */
+static uint32_t bit_of(uint32_t number) { return UINT32_C(1) << number % 32; }
+
+/* Of the numbers behind `before`, up to the other. */
+static uint32_t bits_of(uint32_t before, uint32_t number)
 {
-    if (atomic_load(&line->waiting))
-        syscall(SYS_futex, &line->done, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    uint32_t bits = 0;
+    if (number - before >= 32)
+        return UINT32_MAX;
+    while (before != number)
+        bits |= bit_of(++before);
+    return bits;
+}
+
+static void wake(struct script_line *line, uint32_t bits)
+{
+    if (bits && atomic_load(&line->waiting))
+        syscall(SYS_futex, &line->done, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bits);
 }
 
 /* (those who wait at once see it, others within LOOK_MS) */
@@ -39,7 +53,7 @@ void script_leave(const struct script_end *end)
     atomic_store(&script->state, SCRIPT_ENDED);
     int saved = errno;
     for (uint32_t i = 1; i <= script->line_count; i++)
-        wake(script_line(i));
+        wake(script_line(i), UINT32_MAX);
     stop_tell();
     errno = saved;
 }
@@ -52,8 +66,8 @@ void turn_come(uint32_t line, uint32_t number, bool quietly)
         return;
     }
     int saved = errno;
-    atomic_store(&l->done, number);
-    wake(l);
+    uint32_t before = atomic_exchange(&l->done, number);
+    wake(l, bits_of(before, number));
     errno = saved;
 }
 
@@ -125,17 +139,18 @@ static void look(const struct script_line *me, uint32_t line, uint32_t number, s
 
 /* ---- waiting ---- */
 
-static bool has_come(const struct script_line *line, uint32_t number)
-{
-    return (int32_t)(atomic_load(&line->done) - number) >= 0;
-}
-
 static void sleep_until(struct script_line *line, uint32_t number)
 {
     uint32_t done = atomic_load(&line->done);
-    struct timespec ts = {LOOK_MS / 1000, LOOK_MS % 1000 * 1000000};
-    if ((int32_t)(done - number) < 0)
-        syscall(SYS_futex, &line->done, FUTEX_WAIT, done, &ts, NULL, 0);
+    struct timespec ts;
+    if ((int32_t)(done - number) >= 0)
+        return;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC,
+            &ts); /* (what clock_now() says a test may have set) */
+    ts.tv_nsec += LOOK_MS * 1000000;
+    ts.tv_sec += ts.tv_nsec / 1000000000;
+    ts.tv_nsec %= 1000000000;
+    syscall(SYS_futex, &line->done, FUTEX_WAIT_BITSET, done, &ts, NULL, bit_of(number));
 }
 
 static bool sleep_long(struct script_line *me, struct script_line *line, uint32_t number)
@@ -146,7 +161,7 @@ static bool sleep_long(struct script_line *me, struct script_line *line, uint32_
     atomic_store(&me->waits_for, number);
     atomic_store(&me->waits_line, name);
     atomic_fetch_add(&line->waiting, 1);
-    while (script_plays() && !has_come(line, number)) {
+    while (script_plays() && !turn_has_come(line, number)) {
         sleep_until(line, number);
         if (clock_now() < look_ns)
             continue;
@@ -159,18 +174,17 @@ static bool sleep_long(struct script_line *me, struct script_line *line, uint32_
     return script_plays();
 }
 
-bool turn_wait(struct script_line *me, uint32_t line, uint32_t number)
+bool turn_wait_for(struct script_line *me, struct script_line *line, uint32_t number)
 {
-    struct script_line *l = script_line(line);
     for (int i = 0; i < SPINS; i++) {
-        if (LIKELY(has_come(l, number)))
-            return true;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
+        if (turn_has_come(line, number))
+            return true;
     }
     int saved = errno;
-    bool come = sleep_long(me, l, number);
+    bool come = sleep_long(me, line, number);
     errno = saved;
     return come;
 }

@@ -2,6 +2,7 @@
 #ifndef CLIENTS_TRACE_REPLAY_TURN_H
 #define CLIENTS_TRACE_REPLAY_TURN_H
 
+#include "clients/trace/core/likely.h"
 #include "clients/trace/replay/shared.h"
 
 #include <stdbool.h>
@@ -9,8 +10,18 @@
 
 #pragma GCC visibility push(hidden)
 
+static inline bool turn_has_come(const struct script_line *line, uint32_t number)
+{
+    return (int32_t)(atomic_load(&line->done) - number) >= 0;
+}
+
+bool turn_wait_for(struct script_line *me, struct script_line *line, uint32_t number);
 /* Until `line` has come to `number`; me: the thread that waits.  False: the script was left. */
-bool turn_wait(struct script_line *me, uint32_t line, uint32_t number);
+static inline bool turn_wait(struct script_line *me, uint32_t line, uint32_t number)
+{
+    struct script_line *l = script_line(line);
+    return LIKELY(turn_has_come(l, number)) || turn_wait_for(me, l, number);
+}
 /* It has; quietly: who waits for that sees it only when he looks the next time. */
 void turn_come(uint32_t line, uint32_t number, bool quietly);
 /* The script is left, unless it was: *end says why. */
