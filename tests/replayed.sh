@@ -1,9 +1,9 @@
 #!/bin/bash
 # Are repeated runs equal to what was recorded?  Programs of the examples and of the tests, each recorded TIMES times and each
 # trace repeated TIMES times; every new trace is compared with the one that was repeated, event for event.
-# usage: B=build sh tests/replayed.sh [TIMES [PROGRAM...]]
+# usage: B=build bash tests/replayed.sh [TIMES [PROGRAM...]]
 root=$(cd "$(dirname "$0")/.." && pwd)
-B=${B:-$root/build}
+B=$(cd "${B:-$root/build}" && pwd) || exit 1
 times=${1:-10}
 [ $# -gt 0 ] && shift
 work=$(mktemp -d "${TMPDIR:-/tmp}/poet-replayed.XXXXXX")
@@ -26,6 +26,8 @@ make() {
     *) poetcc -trace -g "$root/examples/$name.c" -o "$name" ;;
     esac
 }
+# what comes before a command that has one processor of those that are allowed
+alone=$(taskset -cp $$ 2>/dev/null | sed -n 's/.*: \([0-9]*\).*/taskset -c \1/p')
 finished() { for _ in $(seq 600); do poet stat --json "$1" 2>/dev/null | grep -q '"finished":true' && return; sleep 0.05; done; }
 runs=0 equal=0
 for program in ${*:-actors bank buffer dating list philosophers prodcons stages accepting coroutines fibonacci inside semaphores waiting replay-many real ucpp-stress vclock stops triangle}; do
@@ -33,7 +35,7 @@ for program in ${*:-actors bank buffer dating list philosophers prodcons stages 
     here=0
     for i in $(seq "$times"); do
         rm -f run.poet
-        UCPP_SEED=$i POET_OUTPUT=run.poet timeout 60 taskset -c "0-$((i % 2 * ($(nproc) - 1)))" "./$program" >first 2>&1 </dev/null
+        UCPP_SEED=$i POET_OUTPUT=run.poet timeout 60 $([ $((i % 2)) = 1 ] || echo $alone) "./$program" >first 2>&1 </dev/null
         finished run.poet
         for j in $(seq "$times"); do
             rm -f again.poet

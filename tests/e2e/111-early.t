@@ -70,6 +70,8 @@ like "nobody there: the program runs, and it is said where its events are kept" 
     "^poet: poet://127.0.0.1:$far: nobody listens there: start poet server --listen poet://127.0.0.1:$far there; what is recorded is kept in $work/state/poet/agent/.* until it goes on$"
 is "in one line" "$(echo "$said" | wc -l)" 2
 is "its agent waits" "$(agents)" 1
+took() { [ "$(figure "$(left)" events)" -gt 500 ]; } # the program does not wait for ever
+until_true took
 agent=$(fuser "$work/run"/agent-*.sock 2>/dev/null | tr -d ' ')
 [ -n "$agent" ] || agent=$(pgrep -f -- "-l unix:$work/run/agent-")
 kill -KILL $agent
