@@ -13,7 +13,8 @@ bool flip_read(struct flip *f, const char *a, const char *b)
 
 static struct flip_seen seen(const struct shown_event *e)
 {
-    return (struct flip_seen){.thread = e->thread ? e->thread : e->at.line,
+    return (struct flip_seen){.at = e->at,
+                              .thread = e->thread ? e->thread : e->at.line,
                               .type = e->type,
                               .process = e->process,
                               .site = e->site,
@@ -47,30 +48,40 @@ static bool is_of_point(const struct shown_event *e, struct ref at)
     return is;
 }
 
-bool flip_take(struct flip *f, const struct shown_event *e)
+static unsigned named_by(const struct flip *f, const struct shown_event *e)
+{
+    return is_of_point(e, f->events[0]) ? 1 : is_of_point(e, f->events[1]) ? 2 : 0;
+}
+
+void flip_look(struct flip *f, const struct shown_event *e)
 {
     struct flip_seen is = seen(e);
-    unsigned named = !f->events[0].line             ? 0
-                     : is_of_point(e, f->events[0]) ? 1
-                     : is_of_point(e, f->events[1]) ? 2
-                                                    : 0;
-    if (!f->events[0].line)
-        return true;
-    if (named && !f->first.known) {
+    if (!f->events[0].line || f->first.known)
+        return;
+    f->first_named = named_by(f, e);
+    if (f->first_named)
         f->first = begin_of(f, is);
-        f->first_named = named;
-    } else if (named && named != f->first_named && !f->other.known) {
-        f->other = is;
-        f->other.times = times_of(f, &is);
-    }
     f->last = grow_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
     if (f->last[is.thread].site != is.site || !f->last[is.thread].known)
         f->last[is.thread] = is;
-    if (f->first.known && !f->other.known) {
-        f->since = grow(f->since, &f->since_room, f->count + 1, sizeof *f->since);
-        f->since[f->count++] = is;
+}
+
+bool flip_take(struct flip *f, const struct shown_event *e)
+{
+    struct flip_seen is = seen(e);
+    if (!f->first.known)
+        return true;
+    f->begun |= ref_equal(e->at, f->first.at);
+    if (!f->begun || f->other.known)
+        return !f->begun;
+    unsigned named = named_by(f, e);
+    if (named && named != f->first_named) {
+        f->other = is;
+        f->other.times = times_of(f, &is);
     }
-    return !f->first.known;
+    f->since = grow(f->since, &f->since_room, f->count + 1, sizeof *f->since);
+    f->since[f->count++] = is;
+    return false;
 }
 
 bool flip_steer(const struct flip *f, const struct book *book, struct steer_head *head,

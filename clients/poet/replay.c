@@ -35,6 +35,18 @@ static bool is_library_call(const struct book *book, const struct shown_event *e
     return false;
 }
 
+static void look_at(void *user, const struct answer *answer)
+{
+    struct replaying *r = user;
+    struct shown_event event;
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    if (!answer->in->error)
+        flip_look(&r->flip, &event);
+    shown_event_free(&event);
+}
+
 static void take(void *user, const struct answer *answer)
 {
     struct replaying *r = user;
@@ -87,6 +99,8 @@ bool replay_script(const struct command *command, struct replaying *r)
     size_t bytes;
     const struct book *book = &r->subject.source.book;
     r->plan = plan_new();
+    if (r->flip.events[0].line && !subject_ask(command, &r->subject, ASK_DUMP, NULL, look_at, r))
+        return false;
     if (!subject_ask(command, &r->subject, ASK_DUMP, NULL, take, r))
         return false;
     for (uint32_t i = 1; i <= book->type_count; i++)

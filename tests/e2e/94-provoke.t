@@ -83,6 +83,35 @@ like "named in either order" "$(flip bad_use $(refs bad_use first | awk '{print 
 like "one visit between two" "$(flip bad_atomic $(refs bad_atomic between))" \
     '^0 poet replay: flipped: the other came first: .*status is 1$'
 check "the new trace is a trace" poet check new.poet
+cat >thrice.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *p)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g thrice.c -o thrice
+POET_OUTPUT=thrice.poet ./thrice
+until_true finished thrice.poet
+entries() { poet dump "$1" | awk '$3 == "entered" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
+# the first visit of all, and the first one of the other thread, which asked for the lock meanwhile or did not
+visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
+like "who comes later is first, whenever he asked" "$(flip thrice $visits)" '^0 poet replay: flipped: the other came first: '
+is "which the new trace shows" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
 like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2:1 2:1 2>&1)" 'two events are needed'
 is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
     "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events
