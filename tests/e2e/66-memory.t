@@ -127,7 +127,7 @@ poet memory --json latest >live.json
 stop_server
 poet memory --json traces/takes*.poet >file.json
 is "the server knows it" "$(total live.json bytes)" 865
-check "the file says what the server said" cmp live.json file.json
+check "the file says what the server said" diff live.json file.json
 
 # ---- programs do as they did ----
 seq 50000 | sort -r >numbers

@@ -333,17 +333,4 @@ for how in -fsanitize=thread -fsanitize=address -static; do
     TSAN_OPTIONS=exitcode=66 replay within.poet again.poet
     is "$how: it does the same again" "$? $(same within.poet again.poet >result && echo equal) $(grep -c WARNING said)" "0 equal 0"
 done
-
-# ---- programs of others ----
-head -c 2000000 /dev/urandom | base64 >data
-for words in "sort --parallel=4 -S 1M data" "pigz -p 4 -c data" "xz -T4 -0 --block-size=300000 -c data"; do
-    set -- $words
-    command -v "$1" >/dev/null || { skip "there is no $1"; continue; }
-    rm -f other.poet again.poet
-    poet record --libraries -o other.poet -- $words >first
-    until_true finished other.poet
-    poet replay other.poet -o again.poet >second 2>said
-    is "$1: the same, twice" "$? $(cmp first second)" "0 "
-    until_true finished again.poet
-done
 done_testing

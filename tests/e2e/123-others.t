@@ -1,0 +1,32 @@
+#!/bin/bash
+# Programs that nobody here wrote do the same again, byte for byte and event for event: those that compress and sort with
+# several threads, their locks within the program or within a library.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+perl -e 'srand 1; print int rand 1e9, "\n" for 1 .. 100000' >numbers
+# again NAME COMMAND...: recorded twice, each trace repeated twice
+again() {
+    command -v "$1" >/dev/null || { skip "there is no $1"; return; }
+    for i in 1 2; do
+        rm -f run.poet
+        poet record $libraries -o run.poet -- "$@" >first 2>first.err
+        is "$1: recorded, the $i." $? 0
+        until_true finished run.poet
+        for j in 1 2; do
+            rm -f again.poet
+            timeout 60 poet replay run.poet -o again.poet >second 2>said
+            is "repeated, the $j." "$? $(cmp first second) $(tail -n 1 said | grep -o 'the same')" "0  the same"
+            until_true finished again.poet
+            like "and each event is" "$(python3 "$root/tests/e2e/same.py" run.poet again.poet 2>&1 | tail -n 1)" "^the same: [0-9]{3,} events"
+        done
+    done
+    check "$1: its trace is sound" sound run.poet
+}
+libraries=
+again pigz -p 4 -b 128 -c numbers
+again lbzip2 -n 4 -c numbers
+again sort --parallel=4 -S 1M -n numbers
+libraries=--libraries
+again zstd -T4 -B512K -c numbers
+again xz -T4 --block-size=256KiB -c numbers
+done_testing
