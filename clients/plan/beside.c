@@ -157,6 +157,31 @@ static void make_rings(struct run *r)
     free(members);
 }
 
+static bool one_point(const struct run *r, uint32_t i, uint32_t k)
+{
+    uint32_t at = i;
+    while (at != k && r->deeds[at].ring != i)
+        at = r->deeds[at].ring;
+    return at == k;
+}
+
+/* Which half of a point the log has first is chance: a thread's acts have the one on its own line first. */
+static void sort_halves(struct run *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct deed *own = &r->deeds[i];
+        struct row *row = &r->rows[own->thread];
+        if (own->relation != RELATION_SYNC || own->at.line != own->thread || !own->act)
+            continue;
+        uint32_t before = row->acts[own->act - 1];
+        struct deed *half = &r->deeds[before];
+        if (half->at.line == half->thread || !one_point(r, i, before))
+            continue;
+        row->acts[own->act] = before, row->acts[half->act] = i;
+        half->act = own->act--;
+    }
+}
+
 /* Which of its references are before an event: of a send the partners are behind it, of a point they are in it. */
 static uint32_t first_before(const struct deed *d)
 {
@@ -227,7 +252,11 @@ static void pair(struct beside *b, uint32_t i)
     const struct row *row = &r->rows[x->thread];
     if (!row->match || o->rows[row->match].act_count <= x->act)
         return;
-    if (x->act && r->deeds[row->acts[x->act - 1]].other == NONE)
+    uint32_t before = x->act ? row->acts[x->act - 1] : i;
+    if (before != i && x->relation == RELATION_SYNC && r->deeds[before].other == NONE &&
+        one_point(r, i, before))
+        pair(b, before); /* the log has it later */
+    if (x->other != NONE || (before != i && r->deeds[before].other == NONE))
         return;
     uint32_t k = o->rows[row->match].acts[x->act];
     struct deed *y = &o->deeds[k];
@@ -293,14 +322,6 @@ static bool prune(struct run *r, struct run *o)
 
 /* ---- columns ---- */
 
-static bool one_point(const struct run *r, uint32_t i, uint32_t k)
-{
-    uint32_t at = i;
-    while (at != k && r->deeds[at].ring != i)
-        at = r->deeds[at].ring;
-    return at == k;
-}
-
 /* The column that i must have at least, because of what comes before it (which may be another half of its point). */
 static int32_t behind(const struct run *r, uint32_t i, uint32_t before, int32_t column)
 {
@@ -342,6 +363,8 @@ void beside_align(struct beside *b)
 {
     make_rings(&b->runs[0]);
     make_rings(&b->runs[1]);
+    sort_halves(&b->runs[0]);
+    sort_halves(&b->runs[1]);
     match_strangers(b);
     for (uint32_t i = 0; i < b->runs[0].count; i++)
         pair(b, i);

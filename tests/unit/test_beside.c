@@ -60,9 +60,14 @@ static void visit(struct made *m, unsigned thread, unsigned lock)
     struct ref here = {m->threads[thread], m->numbers[m->threads[thread]] + 1},
                there = {m->locks[lock], m->numbers[m->locks[lock]] + 1};
     struct ref before = m->last[thread];
-    put(m, m->threads[thread], thread, RELATION_SYNC, &there, "enter");
-    m->last[thread] = before; /* one point: it is not before its other half */
-    put(m, m->locks[lock], thread, RELATION_SYNC, &here, "enter");
+    bool later = random() & 1; /* either half may be the first in the log */
+    for (unsigned i = 0; i < 2; i++) {
+        m->last[thread] = before; /* one point: it is not before its other half */
+        if (later == (i == 0))
+            put(m, m->locks[lock], thread, RELATION_SYNC, &here, "entered");
+        else
+            put(m, m->threads[thread], thread, RELATION_SYNC, &there, "enter");
+    }
 }
 
 static void order_is_kept(const struct made *m)
