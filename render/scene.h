@@ -196,6 +196,7 @@ struct scene {
 struct scene_noted { /* what was written at an event */
     struct ref at;
     const char *text;
+    bool named; /* the text says which event it is */
 };
 
 struct carriers; /* render/carriers.h */

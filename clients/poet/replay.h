@@ -13,6 +13,8 @@
 
 struct replaying {
     const char *output;
+    const char
+        *picture; /* of where the new run parts from the recorded one; NULL: none is asked for */
     bool strict, quiet;
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */
