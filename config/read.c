@@ -43,9 +43,9 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
-    static const char *const keys[] = {"name",   "letter",   "title",    "colour",
-                                       "shared", "threads",  "drawn",    "sorted",
-                                       "away",   "numbered", "category", NULL};
+    static const char *const keys[] = {"name",     "letter",     "title",  "colour", "shared",
+                                       "threads",  "drawn",      "sorted", "away",   "numbered",
+                                       "category", "everywhere", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
@@ -64,6 +64,7 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
     get_bool(reader, s, "sorted", &kind->sorted);
     get_bool(reader, s, "away", &kind->away);
     get_bool(reader, s, "numbered", &kind->numbered);
+    get_bool(reader, s, "everywhere", &kind->everywhere);
     if (!reader->looks_only || reader->newer)
         kind->category =
             (uint8_t)get_word(reader, s, "category", target_categories, kind->category);

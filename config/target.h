@@ -57,6 +57,8 @@ struct target_kind {
     bool drawn; /* false: only ever listed */
     bool sorted; /* its lines stand in the order of their names */
     bool away; /* each is a thread's own, and shows where that is while it is on another line */
+    bool
+        everywhere; /* calls on such are recorded in libraries, too, whether or not theirs are asked for */
     bool numbered; /* lines of one name are told apart by numbers: w, w#2 */
     uint8_t category; /* an enum target_category, of events on its lines or about them */
     int part; /* the last part of the description that spoke of it */

@@ -13,8 +13,9 @@ struct act { /* one event */
     uint32_t process;
     uint64_t site;
     int64_t time_ns;
-    uint32_t after; /* 1 + index of the first of its order edges, 0 none */
-    uint32_t after_count;
+    uint32_t
+        after; /* 1 + index of the first of what is before it: its order edges, then its sends; 0 none */
+    uint32_t after_count, causes; /* all of them; the order edges */
     uint32_t of, chosen; /* "CHOSEN of OF" of its text, if it says that; of 0: it does not */
     bool answers; /* of is which ask, chosen what that got */
 };
@@ -82,15 +83,26 @@ static void know_line(struct plan *p, uint32_t line)
         p->line_count = line;
 }
 
+static void add_edge(struct plan *p, struct act *act, struct ref before)
+{
+    if (before.line & HIDDEN_LINE)
+        return;
+    p->edges[p->edge_count++] = before;
+    act->after_count++;
+}
+
+/* Its order edges, then what it receives. */
 static void add_edges(struct plan *p, struct act *act, const struct shown_event *e)
 {
-    p->edges = grow(p->edges, &p->edge_room, p->edge_count + e->after_count, sizeof *p->edges);
+    uint32_t sends = e->relation == RELATION_RECEIVE ? e->partner_count : 0;
+    p->edges =
+        grow(p->edges, &p->edge_room, p->edge_count + e->after_count + sends, sizeof *p->edges);
     act->after = (uint32_t)p->edge_count + 1;
     for (uint32_t i = 0; i < e->after_count; i++)
-        if (!(e->after[i].line & HIDDEN_LINE)) {
-            p->edges[p->edge_count++] = e->after[i];
-            act->after_count++;
-        }
+        add_edge(p, act, e->after[i]);
+    act->causes = act->after_count;
+    for (uint32_t i = 0; i < sends; i++)
+        add_edge(p, act, e->partners[i]);
 }
 
 /* (it is one only if its type says so, too) */
@@ -156,7 +168,7 @@ void plan_event(struct plan *p, const struct shown_event *e)
         act->is.after_number = (uint32_t)e->partners[0].number;
     }
     find_choice(act, e);
-    if (e->after_count)
+    if (e->after_count || e->relation == RELATION_RECEIVE)
         add_edges(p, act, e);
     add_to_course(p, thread, (uint32_t)p->act_count++);
 }
@@ -285,7 +297,7 @@ static struct index index_lines(const struct plan *p)
 /* The first of its order edges that comes from another thread. */
 static void find_cause(const struct plan *p, const struct index *index, struct act *act)
 {
-    for (uint32_t i = 0; i < act->after_count && !act->is.after_line; i++) {
+    for (uint32_t i = 0; i < act->causes && !act->is.after_line; i++) {
         struct ref before = p->edges[act->after - 1 + i];
         if (before.line > p->line_count || before.number - 1 >= p->own[before.line])
             continue;

@@ -26,9 +26,11 @@
 
 /* ---- the script ---- */
 
+/* A call that is recorded only where those of libraries were asked for. */
 static bool is_library_call(const struct book *book, const struct shown_event *e)
 {
-    if (!e->site || e->process >= book->process_count)
+    const struct target_kind *kind = book_kind(book, e->about ? e->about : e->at.line);
+    if (!e->site || e->process >= book->process_count || (kind && kind->everywhere))
         return false;
     const struct shown_process *p = &book->processes[e->process];
     for (uint32_t i = 0; i < p->module_count; i++)

@@ -133,6 +133,27 @@ int poet_again(poet_type_t type, int otherwise)
     return t && part_plays(t) ? part_is(t, type) : otherwise;
 }
 
+int poet_next(poet_type_t type, uint64_t key, unsigned ahead)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    if (!t || !part_plays(t) || part_is_over(t))
+        return -1;
+    return (int)part_is_for(t, type, key, ahead);
+}
+
+int poet_next_after(poet_type_t type)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    return t && part_is_for(t, type, 0, 0) ? part_has_cause(t) : -1;
+}
+
+void poet_takes(poet_type_t type, uint64_t key)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    if (t && part_plays(t))
+        part_takes(t, type, key);
+}
+
 void poet_turn(poet_line_t index, poet_type_t type)
 {
     struct thread *t = replays ? thread_recording() : NULL;

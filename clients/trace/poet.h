@@ -98,6 +98,15 @@ uint32_t poet_choose(poet_line_t line, uint32_t of, uint32_t chosen);
 int poet_again(poet_type_t type, int otherwise);
 void poet_turn(poet_line_t line, poet_type_t type);
 
+/* Whether the next event of the calling thread, or that which came so many behind it (31 at most), was of that type, and about what all processes of the run know by that key
+ * (as of poet_line_of; 0: whatever it was about): 1; 0: it was something else; 2: of that type, but what it was about has not
+ * been used yet.  Where nothing is repeated, no more, or the thread has done all that it did, -1.
+ * poet_takes: the next event is about to be told, and from here on what it was about then is what has the key. */
+int poet_next(poet_type_t type, uint64_t key, unsigned ahead);
+void poet_takes(poet_type_t type, uint64_t key);
+/* Whether the next event of the calling thread, of that type, came after one of another by POET_AFTER; as of poet_next. */
+int poet_next_after(poet_type_t type);
+
 /* Calls that take whatever there is, as the next message of anybody, and in which order several of them are done.
  * poet_ask: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
  * type says that tells of it (poet_record_t), in a run that is repeated; else `otherwise`.

@@ -151,6 +151,31 @@ static void tickets_agree_with_the_order(void **context)
     plan_free(plan);
 }
 
+/* What is received is behind all that sent it, whatever the times say; of the first sender it is told who that is. */
+static void tickets_agree_with_messages(void **context)
+{
+    (void)context;
+    struct plan *plan = plan_new();
+    struct ref sends[2] = {{1, 1}, {3, 1}};
+    put(plan, (struct ref){1, 1}, CALL, 1, 9, 50, none);
+    put(plan, (struct ref){3, 1}, CALL, 3, 9, 60, none);
+    plan_event(plan, &(struct shown_event){.at = {2, 1},
+                                           .type = TAKE,
+                                           .thread = 2,
+                                           .about = 9,
+                                           .time_ns = 20,
+                                           .relation = RELATION_RECEIVE,
+                                           .partners = sends,
+                                           .partner_count = 2});
+    struct script_head *s = script_of(plan);
+    assert_int_equal(events_of(s, 1)[0].ticket, 1);
+    assert_int_equal(events_of(s, 3)[0].ticket, 2);
+    assert_int_equal(events_of(s, 2)[0].ticket, 3);
+    assert_int_equal(events_of(s, 2)[0].after_line, 1);
+    free(s);
+    plan_free(plan);
+}
+
 /* A random run of some threads at some locks, told in any order that keeps those of threads and lines: the tickets are
  * those of the times, which the order agrees with. */
 #define THREADS 5u
@@ -226,6 +251,7 @@ int main(void)
                                        cmocka_unit_test(answers_say_what_was_got),
                                        cmocka_unit_test(each_thread_has_its_own),
                                        cmocka_unit_test(tickets_agree_with_the_order),
+                                       cmocka_unit_test(tickets_agree_with_messages),
                                        cmocka_unit_test(tickets_are_those_of_the_times),
                                        cmocka_unit_test(what_cannot_be_repeated_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

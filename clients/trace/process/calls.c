@@ -1,6 +1,7 @@
 /* The calls that bytes go through. */
 #define _GNU_SOURCE
 #include "clients/trace/poet.h"
+#include "clients/trace/process/again.h"
 #include "clients/trace/process/counts.h"
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -49,14 +51,30 @@ struct transfer {
     bool peeks;      /* what is there stays there */
     uint64_t began;  /*   nanoseconds */
     bool adds_after; /* to an eventfd: it may fail */
+    size_t asked; /* bytes */
+    size_t bytes; /* of them: as many as were moved then, in a run that is repeated */
+    bool refused; /* nothing was there then */
+    bool expected; /* something was */
+    unsigned tries;
 };
 
 #define MOST_BYTES (1u << 30)
 
+static bool waits_for_more(int fd, int flags)
+{
+    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
 static bool would_block(int fd, short events, int flags)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
+    return waits_for_more(fd, flags) && ask_poll(&p, 1, 0) == 0;
+}
+
+static bool has_failed(int fd)
+{
+    struct pollfd p = {.fd = fd};
+    return ask_poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLNVAL);
 }
 
 static void enter_stream(struct transfer *t, bool writes, size_t bytes)
@@ -89,11 +107,23 @@ static void begin_count(struct transfer *t, int fd, bool writes, const void *giv
         count_add(t->count, t->site);
 }
 
+/* In a run that is repeated. */
+static void begin_again(struct transfer *t, int fd, bool writes, int flags)
+{
+    t->bytes = again_moves(writes ? WRITE : READ, &t->stream, t->bytes);
+    t->expected = again_next(writes ? WRITE : READ, &t->stream) > 0 ||
+                  (!writes && again_next(ENDED, &t->stream) > 0);
+    t->refused =
+        !writes && !waits_for_more(fd, flags) && !has_failed(fd) && again_finds_nothing(&t->stream);
+}
+
 static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes,
                   int flags, const void *site)
 {
     *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER,
                            .site = site,
+                           .asked = bytes,
+                           .bytes = bytes,
                            .peeks = !writes && (flags & MSG_PEEK)};
     t->began = t->peeks ? now_ns() : 0;
     if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
@@ -106,29 +136,40 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
         if (t->stream.state == STREAM_UNKNOWN && writes)
             stream_never(end.key);
         enter_stream(t, writes, bytes);
-        t->waits = t->followed && would_block(fd, writes ? POLLOUT : POLLIN, flags);
+        t->waits = t->followed && again_waits(writes ? FULL : EMPTY, &t->stream,
+                                              would_block(fd, writes ? POLLOUT : POLLIN, flags));
         t->line = t->waits ? stream_line(&t->stream) : 0;
     } else if (end.kind == END_EVENTFD && bytes >= sizeof(uint64_t)) {
         t->count = end.key;
-        t->waits = would_block(fd, writes ? POLLOUT : POLLIN, flags);
-        t->line = t->waits ? event_line(LINE_EVENTFD, end.key, "") : 0;
+        t->line = event_line(LINE_EVENTFD, end.key, "");
+        t->waits = again_waits(writes ? FULL : EMPTY, NULL,
+                               would_block(fd, writes ? POLLOUT : POLLIN, flags));
     }
     if (t->waits && writes)
         poet_unseen("a write that had to wait for room until somebody read");
+    if (t->waits && !t->count)
+        again_takes(writes ? FULL : EMPTY, &t->stream);
     if (t->waits)
         event_about(writes ? FULL : EMPTY, t->line, 0, site);
     t->type = t->waits ? event_type(writes ? FULL : EMPTY) : 0;
-    if (t->count)
+    if (t->count) {
+        t->expected = !writes && again_next(TAKE, NULL) == 1;
+        if (t->expected)
+            poet_turn(t->line, event_type(DRAINED));
         begin_count(t, fd, writes, given);
+    } else if (t->followed && !t->peeks)
+        begin_again(t, fd, writes, flags);
     if (t->type)
         poet_waits(t->type);
     inside = false;
     errno = saved;
 }
 
+/* asked: for how many, where it was fewer. */
 static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from,
-                               size_t bytes, const void *site)
+                               size_t bytes, size_t asked, const void *site)
 {
+    again_takes(event, s);
     return poet_record(
         &(poet_record_t){.type = event_type(event),
                          .about = stream_line(s),
@@ -137,14 +178,17 @@ static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_
                          .high = s->key,
                          .low = &from,
                          .keys = 1,
-                         .count = (uint32_t)bytes});
+                         .count = (uint32_t)bytes,
+                         .asked = bytes < asked ? (uint32_t)asked : 0,
+                         .got = (uint32_t)bytes});
 }
 
 static void wrote(struct transfer *t, size_t bytes)
 {
     uint64_t from = LOAD(t->stream.written);
     if (bytes)
-        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->site), from, bytes);
+        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->asked, t->site),
+                     from, bytes);
     else
         STORE(t->stream.claimed, from);
 }
@@ -173,10 +217,11 @@ static void has_read(struct transfer *t, int fd, size_t bytes)
     } else if (from + bytes > LOAD(s->claimed) || !adds_up(s, fd, from + bytes))
         stream_break(s, "there were bytes that no call wrote which is seen (stdio, splice, ...)");
     if (s->state == STREAM_LOST) {
+        again_takes(t->peeks ? READABLE : READ, s);
         event_about(t->peeks ? READABLE : READ, stream_line(s), POET_DOUBT_STREAM, t->site);
         return;
     }
-    tell_bytes(s, READ, from, bytes, t->site);
+    tell_bytes(s, READ, from, bytes, t->asked, t->site);
     STORE(s->changed, now_ns());
     STORE(s->read, from + bytes);
 }
@@ -224,13 +269,22 @@ static void cancelled(void *p)
         stream_leave(&t->stream, t->side);
 }
 
-#define TRANSFER(find, fd, writes, given, bytes, flags, call)                                      \
+static ssize_t refuse(void)
+{
+    errno = EAGAIN;
+    return -1;
+}
+
+/* `call` moves t.bytes bytes at most. */
+#define TRANSFER(find, fd, writes, given, size, flags, call)                                       \
     struct transfer t;                                                                             \
     ssize_t n;                                                                                     \
     find();                                                                                        \
-    begin(&t, fd, writes, given, bytes, flags, SITE);                                              \
+    begin(&t, fd, writes, given, size, flags, SITE);                                               \
     pthread_cleanup_push(cancelled, &t);                                                           \
-    n = call;                                                                                      \
+    do                                                                                             \
+        n = t.refused ? refuse() : (call);                                                         \
+    while (n < 0 && errno == EAGAIN && again_tries(t.expected, &t.tries));                         \
     pthread_cleanup_pop(0);                                                                        \
     end(&t, fd, n);                                                                                \
     return n
@@ -243,52 +297,99 @@ static size_t all(const struct iovec *iov, int count)
     return bytes;
 }
 
+/* The first of them that hold so many bytes; how many. */
+static int shorten(struct iovec *some, const struct iovec *iov, int count, size_t bytes)
+{
+    int n = 0;
+    while (n < count && n < IOV_MAX && bytes) {
+        some[n] = iov[n];
+        some[n].iov_len = some[n].iov_len < bytes ? some[n].iov_len : bytes;
+        bytes -= some[n++].iov_len;
+    }
+    return n;
+}
+
+static ssize_t part_of(ssize_t (*call)(int, const struct iovec *, int), int fd,
+                       const struct iovec *iov, int count, size_t bytes)
+{
+    struct iovec some[IOV_MAX];
+    return call(fd, some, shorten(some, iov, count, bytes));
+}
+
+static ssize_t part_received(int fd, struct msghdr *m, int flags, size_t bytes)
+{
+    struct iovec some[IOV_MAX], *all_of = m->msg_iov;
+    size_t count = m->msg_iovlen;
+    m->msg_iovlen = (size_t)shorten(some, all_of, (int)count, bytes);
+    m->msg_iov = some;
+    ssize_t n = real_recvmsg(fd, m, flags);
+    m->msg_iov = all_of;
+    m->msg_iovlen = count;
+    return n;
+}
+
+static ssize_t part_sent(int fd, const struct msghdr *m, int flags, size_t bytes)
+{
+    struct iovec some[IOV_MAX];
+    struct msghdr part = *m;
+    part.msg_iovlen = (size_t)shorten(some, m->msg_iov, (int)m->msg_iovlen, bytes);
+    part.msg_iov = some;
+    return real_sendmsg(fd, &part, flags);
+}
+
 API ssize_t read(int fd, void *data, size_t bytes)
 {
-    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, t.bytes));
 }
 API ssize_t write(int fd, const void *data, size_t bytes)
 {
-    TRANSFER(find_write, fd, true, bytes >= 8 ? data : NULL, bytes, 0, real_write(fd, data, bytes));
+    TRANSFER(find_write, fd, true, bytes >= 8 ? data : NULL, bytes, 0,
+             real_write(fd, data, t.bytes));
 }
 API ssize_t readv(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(find_readv, fd, false, NULL, all(iov, count), 0, real_readv(fd, iov, count));
+    TRANSFER(find_readv, fd, false, NULL, all(iov, count), 0,
+             t.bytes < all(iov, count) ? part_of(real_readv, fd, iov, count, t.bytes)
+                                       : real_readv(fd, iov, count));
 }
 API ssize_t writev(int fd, const struct iovec *iov, int count)
 {
     TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL,
-             all(iov, count), 0, real_writev(fd, iov, count));
+             all(iov, count), 0,
+             t.bytes < all(iov, count) ? part_of(real_writev, fd, iov, count, t.bytes)
+                                       : real_writev(fd, iov, count));
 }
 API ssize_t recv(int fd, void *data, size_t bytes, int flags)
 {
-    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, t.bytes, flags));
 }
 API ssize_t send(int fd, const void *data, size_t bytes, int flags)
 {
-    TRANSFER(find_send, fd, true, NULL, bytes, flags, real_send(fd, data, bytes, flags));
+    TRANSFER(find_send, fd, true, NULL, bytes, flags, real_send(fd, data, t.bytes, flags));
 }
 API ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *from,
                      socklen_t *size)
 {
     TRANSFER(find_recvfrom, fd, false, NULL, bytes, flags,
-             real_recvfrom(fd, data, bytes, flags, from, size));
+             real_recvfrom(fd, data, t.bytes, flags, from, size));
 }
 API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to,
                    socklen_t size)
 {
     TRANSFER(find_sendto, fd, true, NULL, bytes, flags,
-             real_sendto(fd, data, bytes, flags, to, size));
+             real_sendto(fd, data, t.bytes, flags, to, size));
 }
 API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
     TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
-             real_recvmsg(fd, m, flags));
+             t.bytes < all(m->msg_iov, (int)m->msg_iovlen) ? part_received(fd, m, flags, t.bytes)
+                                                           : real_recvmsg(fd, m, flags));
 }
 API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
     TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
-             real_sendmsg(fd, m, flags));
+             t.bytes < all(m->msg_iov, (int)m->msg_iovlen) ? part_sent(fd, m, flags, t.bytes)
+                                                           : real_sendmsg(fd, m, flags));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */
@@ -297,14 +398,14 @@ API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 {
     if (bytes > room) /* so does the C library, whose check this is */
         abort();
-    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, t.bytes));
 }
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags);
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
 {
     if (bytes > room) /* as there */
         abort();
-    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, t.bytes, flags));
 }
 
 /* The C library's own calls are not seen: what these two do is done here. */

@@ -3,6 +3,7 @@
 #include "clients/trace/process/ready.h"
 
 #include "clients/trace/poet.h"
+#include "clients/trace/process/again.h"
 #include "clients/trace/process/counts.h"
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
@@ -36,7 +37,9 @@ static bool has_ended(int fd)
     return ask_poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLRDHUP);
 }
 
+#define READY (POLLIN | POLLHUP | POLLRDHUP | POLLRDNORM)
 #define PATIENCE_NS 2000000u
+#define LOOKS_AGAIN 50u
 
 /* The event of who wrote the first byte that is there, if nobody has read since the call began.  Who writes
  * tells it just after. */
@@ -51,15 +54,19 @@ static bool find_write(const struct stream *s, uint64_t began, poet_event_t *eve
            from == LOAD(s->read) && !(LOAD(s->flags) & STREAM_BROKEN);
 }
 
-void stream_looked(int fd, const struct stream *s, uint64_t began, const void *site)
+/* Who looked comes after the first write that was not read, where that is known. */
+static void tell_there(const struct stream *s, uint64_t began, const void *site)
 {
-    int there = 0;
     poet_event_t event;
-    if (ioctl(fd, FIONREAD, &there) != 0)
-        return;
-    if (there == 0 && has_ended(fd)) {
-        stream_ended(s, site);
-    } else if (there > 0 && find_write(s, began, &event)) {
+    unsigned tries = 0;
+    if (again_next(READABLE, s) == 1)
+        poet_turn(stream_line(s), event_type(READABLE));
+    again_takes(READABLE, s);
+    int known = poet_next_after(event_type(READABLE)); /* in a run that is repeated */
+    bool found = known != 0 && find_write(s, began, &event);
+    while (!found && tries < LOOKS_AGAIN && again_tries(known == 1, &tries))
+        found = find_write(s, began, &event);
+    if (found) {
         poet_record(&(poet_record_t){.type = event_type(READABLE),
                                      .about = stream_line(s),
                                      .site = site,
@@ -67,9 +74,23 @@ void stream_looked(int fd, const struct stream *s, uint64_t began, const void *s
                                      .high = event.line,
                                      .low = &event.number,
                                      .keys = 1});
-    } else {
-        poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
+        return;
     }
+    event_about(READABLE, stream_line(s), 0, site);
+    poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
+}
+
+void stream_looked(int fd, const struct stream *s, uint64_t began, const void *site)
+{
+    int there = 0;
+    if (ioctl(fd, FIONREAD, &there) != 0)
+        return;
+    if (there == 0 && has_ended(fd))
+        stream_ended(s, site);
+    else if (there > 0 && s->state == STREAM_FOLLOWED)
+        tell_there(s, began, site);
+    else
+        poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
 }
 
 static void ready(int fd, uint64_t began, const void *site)
@@ -87,15 +108,169 @@ static void ready(int fd, uint64_t began, const void *site)
 static void polled(const struct pollfd *fds, nfds_t count, uint64_t began, const void *site)
 {
     for (nfds_t i = 0; i < count; i++)
-        if (fds[i].fd >= 0 && fds[i].revents & (POLLIN | POLLHUP | POLLRDHUP | POLLRDNORM))
+        if (fds[i].fd >= 0 && fds[i].revents & READY)
             ready(fds[i].fd, began, site);
+}
+
+/* ---- in a run that is repeated ---- */
+
+#define HIDDEN_NS 1000000000u /* nothing is hidden for longer */
+
+/* Of the descriptors of one call that finds several those are told of that are ready, in their order. */
+#define FORESEEN_MOST 256u
+#define AHEAD_MOST 31u
+
+struct foreseen {
+    enum end_kind kind; /* NONE: nothing is told of it */
+    bool heard; /* the thread's next events are, that it was found ready */
+};
+
+static struct foreseen look_at(const struct pollfd *p, unsigned ahead)
+{
+    struct end end = p->fd >= 0 && p->events & READY ? end_find(p->fd, false) : (struct end){0};
+    struct foreseen f = {.kind = end.kind};
+    if (end.kind == END_EVENTFD)
+        f.heard = again_ahead(SEE, NULL, ahead) == 1;
+    if (end.kind != END_STREAM)
+        return f;
+    struct stream s = stream_find(end.key);
+    if (s.state == STREAM_FOLLOWED)
+        f.heard = again_ahead(READABLE, &s, ahead) == 1 || again_ahead(ENDED, &s, ahead) == 1;
+    else
+        f.kind = END_NONE;
+    return f;
+}
+
+static void foresee(const struct pollfd *fds, nfds_t count, struct foreseen *seen)
+{
+    unsigned ahead = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        seen[i] = look_at(&fds[i], ahead);
+        ahead += seen[i].heard && ahead < AHEAD_MOST;
+    }
+}
+
+/* Until that is ready which it heard of then. */
+static void await_found(const struct pollfd *fds, nfds_t count, const struct foreseen *seen)
+{
+    for (nfds_t i = 0; i < count; i++)
+        if (seen[i].heard)
+            ask_poll(&(struct pollfd){.fd = fds[i].fd, .events = fds[i].events}, 1,
+                     HIDDEN_NS / 1000000);
+}
+
+/* What it did not hear of then; how many descriptors have nothing else to say. */
+static int hide(struct pollfd *fds, nfds_t count, const struct foreseen *seen)
+{
+    int hidden = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        if (seen[i].kind == END_NONE || seen[i].heard || !(fds[i].revents & READY))
+            continue;
+        fds[i].revents &= (short)~READY;
+        hidden += !fds[i].revents;
+    }
+    return hidden;
+}
+
+/* timeout: in nanoseconds, -1: for ever. */
+static int poll_again(struct pollfd *fds, nfds_t count, int64_t timeout, const sigset_t *mask)
+{
+    struct timespec wanted = {timeout / 1000000000, timeout % 1000000000};
+    struct foreseen seen[FORESEEN_MOST];
+    uint64_t begin = now_ns();
+    bool steered = count <= FORESEEN_MOST;
+    if (steered)
+        QUIETLY(foresee(fds, count, seen); await_found(fds, count, seen));
+    for (;;) {
+        int hidden = 0, n = real_ppoll(fds, count, timeout < 0 ? NULL : &wanted, mask);
+        if (n > 0 && steered && now_ns() - begin < HIDDEN_NS)
+            QUIETLY(foresee(fds, count, seen); hidden = hide(fds, count, seen));
+        if (n <= 0 || n > hidden || (timeout >= 0 && now_ns() - begin >= (uint64_t)timeout))
+            return n - hidden;
+        again_rest();
+    }
+}
+
+static int64_t ns_of(const struct timespec *time)
+{
+    return !time ? -1 : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/* By poll, where its descriptors are so many that it can. */
+static nfds_t list(int count, const fd_set *sets[3], struct pollfd *fds)
+{
+    static const short events[] = {POLLIN, POLLOUT, POLLPRI};
+    nfds_t n = 0;
+    for (int fd = 0; fd < count; fd++) {
+        short wanted = 0;
+        for (int i = 0; i < 3; i++)
+            wanted |= sets[i] && FD_ISSET(fd, sets[i]) ? events[i] : 0;
+        if (wanted && n == FORESEEN_MOST)
+            return 0;
+        if (wanted)
+            fds[n++] = (struct pollfd){.fd = fd, .events = wanted};
+    }
+    return n;
+}
+
+/* What poll found, as select says it (select(2)). */
+static int tell_sets(const struct pollfd *fds, nfds_t n, int count, fd_set *sets[3])
+{
+    static const short found[] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
+                                  POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI};
+    fd_set wanted[3];
+    int told = 0;
+    for (int i = 0; i < 3; i++) {
+        if (sets[i])
+            wanted[i] = *sets[i];
+        for (int fd = 0; sets[i] && fd < count; fd++)
+            FD_CLR(fd, sets[i]);
+    }
+    for (nfds_t k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++)
+            if (sets[i] && FD_ISSET(fds[k].fd, &wanted[i]) && fds[k].revents & found[i]) {
+                FD_SET(fds[k].fd, sets[i]);
+                told++;
+            }
+    return told;
+}
+
+/* False: there are too many, or one of them is not open. */
+static bool select_again(int count, fd_set *sets[3], const struct timespec *timeout,
+                         const sigset_t *mask, int *n)
+{
+    struct pollfd fds[FORESEEN_MOST];
+    nfds_t many =
+        count <= FD_SETSIZE ? list(count, (const fd_set *[3]){sets[0], sets[1], sets[2]}, fds) : 0;
+    if (!many)
+        return false;
+    find_ppoll();
+    *n = poll_again(fds, many, ns_of(timeout), mask);
+    for (nfds_t i = 0; i < many; i++)
+        if (*n > 0 && fds[i].revents & POLLNVAL)
+            return false;
+    if (*n >= 0)
+        *n = tell_sets(fds, many, count, sets);
+    return true;
+}
+
+static bool repeated(const void *site) { return again_plays() && looks(site); }
+
+/* ---- the calls ---- */
+
+static int do_poll(struct pollfd *fds, nfds_t count, int timeout, const void *site)
+{
+    if (!repeated(site))
+        return real_poll(fds, count, timeout);
+    find_ppoll();
+    return poll_again(fds, count, timeout < 0 ? -1 : (int64_t)timeout * 1000000, NULL);
 }
 
 API int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
     find_poll();
     uint64_t began = now_ns();
-    int n = real_poll(fds, count, timeout);
+    int n = do_poll(fds, count, timeout, SITE);
     if (n > 0 && looks(SITE))
         QUIETLY(polled(fds, count, began, SITE));
     return n;
@@ -106,7 +281,8 @@ API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 {
     find_ppoll();
     uint64_t began = now_ns();
-    int n = real_ppoll(fds, count, timeout, mask);
+    int n = repeated(SITE) ? poll_again(fds, count, ns_of(timeout), mask)
+                           : real_ppoll(fds, count, timeout, mask);
     if (n > 0 && looks(SITE))
         QUIETLY(polled(fds, count, began, SITE));
     return n;
@@ -119,7 +295,7 @@ API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
     if (room / sizeof *fds < count) /* so does the C library, whose check this is */
         abort();
     uint64_t began = now_ns();
-    int n = real_poll(fds, count, timeout);
+    int n = do_poll(fds, count, timeout, SITE);
     if (n > 0 && looks(SITE))
         QUIETLY(polled(fds, count, began, SITE));
     return n;
@@ -136,7 +312,11 @@ API int select(int count, fd_set *in, fd_set *out, fd_set *special, struct timev
 {
     find_select();
     uint64_t began = now_ns();
-    int n = real_select(count, in, out, special, timeout);
+    struct timespec wanted = {timeout ? timeout->tv_sec : 0, timeout ? timeout->tv_usec * 1000 : 0};
+    int n;
+    if (!repeated(SITE) ||
+        !select_again(count, (fd_set *[3]){in, out, special}, timeout ? &wanted : NULL, NULL, &n))
+        n = real_select(count, in, out, special, timeout);
     if (n > 0 && in && looks(SITE))
         QUIETLY(selected(count, in, began, SITE));
     return n;
@@ -147,7 +327,9 @@ API int pselect(int count, fd_set *in, fd_set *out, fd_set *special, const struc
 {
     find_pselect();
     uint64_t began = now_ns();
-    int n = real_pselect(count, in, out, special, timeout, mask);
+    int n;
+    if (!repeated(SITE) || !select_again(count, (fd_set *[3]){in, out, special}, timeout, mask, &n))
+        n = real_pselect(count, in, out, special, timeout, mask);
     if (n > 0 && in && looks(SITE))
         QUIETLY(selected(count, in, began, SITE));
     return n;

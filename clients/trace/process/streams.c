@@ -3,6 +3,7 @@
 #include "clients/trace/process/streams.h"
 
 #include "clients/trace/mix.h"
+#include "clients/trace/process/again.h"
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
 
@@ -159,6 +160,7 @@ void stream_shut(const struct stream *s, const void *site)
     poet_line_t line = stream_line(s);
     if (!line)
         return;
+    again_takes(SHUT, s);
     uint64_t ends = __atomic_add_fetch(s->ends, 1, __ATOMIC_SEQ_CST), low = (uint32_t)ends;
     poet_record(&(poet_record_t){.type = event_type(SHUT),
                                  .about = line,
@@ -187,6 +189,7 @@ void stream_ended(const struct stream *s, const void *site)
                                                                                 : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;
+    again_takes(ENDED, s);
     poet_record(&(poet_record_t){.type = event_type(ENDED),
                                  .about = stream_line(s),
                                  .site = site,

@@ -38,6 +38,36 @@ bool part_is(struct thread *t, uint16_t type)
     return e && cast_is(e, type);
 }
 
+#define BY_KEY (UINT64_C(1) << 63) /* no process and code: so many processes there are not */
+
+static bool is_known(uint64_t key)
+{
+    for (uint32_t i = 1; i <= script->line_count; i++)
+        if (atomic_load(&script_line(i)->bound) == key)
+            return true;
+    return false;
+}
+
+enum part_is part_is_for(struct thread *t, uint16_t type, uint64_t key, unsigned k)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, k) : NULL;
+    if (!e || !cast_is(e, type))
+        return PART_NO;
+    uint64_t is = e->ticket ? atomic_load(&script_line(e->about)->bound) : 0;
+    if (!e->ticket || !key || is == (key | BY_KEY))
+        return PART_YES;
+    return is || is_known(key | BY_KEY) ? PART_NO : PART_PERHAPS;
+}
+
+void part_takes(struct thread *t, uint16_t type, uint64_t key)
+{
+    const struct script_event *e = cast_ahead(cast_part(t), 0);
+    uint64_t nobody = 0;
+    if (part_is_for(t, type, key, 0) == PART_PERHAPS)
+        atomic_compare_exchange_strong(&script_line(e->about)->bound, &nobody, key | BY_KEY);
+}
+
 static const struct script_event *next_of(const struct part *p, uint16_t type)
 {
     for (unsigned k = 0; k < PART_AHEAD; k++) {
@@ -106,6 +136,13 @@ struct ref part_cause(struct thread *t, enum trace_type type)
     const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
     uint32_t line = e && cast_is(e, type) ? cast_code(e->after_line) : 0;
     return line ? (struct ref){line, e->after_number} : (struct ref){0, 0};
+}
+
+bool part_has_cause(struct thread *t)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
+    return e && e->after_line;
 }
 
 bool part_sender(struct thread *t, enum trace_type type, uint32_t *process)

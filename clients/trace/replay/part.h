@@ -57,6 +57,12 @@ enum trace_type part_type(struct thread *thread, unsigned k);
 bool part_is_over(struct thread *thread);
 /* Is its next event of that type? */
 bool part_is(struct thread *thread, uint16_t type);
+/* Is the k-th from here of that type, and about the line, of those without events, that has the key in all processes (0:
+ * whichever)?  PERHAPS: nobody has used that line yet. */
+enum part_is { PART_NO, PART_YES, PART_PERHAPS };
+enum part_is part_is_for(struct thread *thread, uint16_t type, uint64_t key, unsigned k);
+/* From here on what the next one is about, if it is of that type, has the key. */
+void part_takes(struct thread *thread, uint16_t type, uint64_t key);
 /* Is one of the next few of that type? */
 bool part_has(struct thread *thread, enum trace_type type);
 /* Whether its next event, of that type, had that text; else: where it has no such event. */
@@ -73,6 +79,7 @@ uint32_t part_got(struct thread *thread, uint16_t type, uint32_t asked, uint32_t
 uint32_t part_asked(struct thread *thread, uint16_t type, uint32_t *got);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
+bool part_has_cause(struct thread *thread); /* there is one, in whichever process */
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
 bool part_await(struct thread *thread, uint16_t type);
 /* The line of the script that a line is, or that the next event of the thread is about; 0: not known. */

@@ -17,12 +17,16 @@ static bool is_join(uint16_t type)
 
 /* What an event is about, 0: nothing, is known to be another line than in the script.  A thread that is joined and has
  * no line is another one than a thread that has. */
-static bool is_another(const struct script_event *e, uint16_t type, uint32_t code)
+static bool is_another(struct thread *t, const struct script_event *e, uint16_t type, uint32_t code)
 {
     uint32_t is = cast_code(e->about);
     if (is_join(type) && !e->about)
         return cast_line(code) != 0;
-    return is && is != code && (code || is_join(type));
+    if (!is || is == code || !(code || is_join(type)))
+        return false;
+    const struct line *line = code ? line_by_code(t, code) : NULL;
+    uint32_t as = line ? atomic_load_explicit(&line->script, memory_order_relaxed) : 0;
+    return !line || !atomic_load(&line->far) || (as && as != e->about); /* it may have two codes */
 }
 
 /* That one of the next few which it is, NULL: none.  Those of one record are in no order; `left` of it are not met. */
@@ -57,7 +61,7 @@ static bool play(struct thread *t, struct part *p, uint16_t type, struct line *l
     const struct script_event *e = meet(p, type, line, left);
     if (!e && !cast_ahead(p, 0))
         return true; /* more than was recorded */
-    if (!e || is_another(e, type, about)) {
+    if (!e || is_another(t, e, type, about)) {
         cast_differ(p, type,
                     about || is_join(type) ? cast_line(about) : atomic_load(&line->script));
         return false;

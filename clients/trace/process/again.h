@@ -1,0 +1,31 @@
+/* A run that is repeated: which end a call on bytes had then, and when its turn comes. */
+#ifndef CLIENTS_TRACE_PROCESS_AGAIN_H
+#define CLIENTS_TRACE_PROCESS_AGAIN_H
+
+#include "clients/trace/process/events.h"
+#include "clients/trace/process/streams.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+bool again_plays(void); /* the calling thread has a part, and it is not over */
+/* Is this thread's next event that one, about that stream (NULL: any)?  As of poet_next: 2 perhaps; -1 nothing is repeated. */
+int again_next(enum event event, const struct stream *stream);
+int again_ahead(enum event event, const struct stream *stream, unsigned ahead);
+/* It is about to be told, of that stream: which is that of the script from here on. */
+void again_takes(enum event event, const struct stream *stream);
+/* Whether a call is to say that it waits, as it did; now: whether it has to, now. */
+bool again_waits(enum event event, const struct stream *stream, bool now);
+/* How many bytes the call moved then, `bytes` where that is not known; waits until it may. */
+size_t again_moves(enum event event, const struct stream *stream, size_t bytes);
+/* It found nothing then, and so it does now: a call that would not wait.  Not for longer than a second. */
+bool again_finds_nothing(const struct stream *stream);
+/* Whether a call that found nothing is made once more, after a millisecond, since it found something then; *tries: from 0
+ * on, a second long. */
+bool again_tries(bool expected, unsigned *tries);
+void again_rest(void); /* a millisecond; no cancellation point */
+
+#pragma GCC visibility pop
+#endif
