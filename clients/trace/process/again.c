@@ -52,7 +52,8 @@ bool again_finds_nothing(const struct stream *s)
     while (again_tries(again_next(READ, s) == 2, &tries)) {
         /* who wrote is about to tell so */
     }
-    int reads = again_next(READ, s), ends = again_next(ENDED, s);
+    /* (where it was found twice to have ended, the first time a poll did) */
+    int reads = again_next(READ, s), ends = again_next(ENDED, s) && again_ahead(ENDED, s, 1) <= 0;
     if (reads != 0 || ends != 0) {
         nothing_since = 0;
         return false;
