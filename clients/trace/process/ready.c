@@ -254,7 +254,7 @@ static bool select_again(int count, fd_set *sets[3], const struct timespec *time
     return true;
 }
 
-static bool repeated(const void *site) { return again_plays() && looks(site); }
+static bool repeated(const void *site) { return looks(site) && again_plays(); }
 
 /* ---- the calls ---- */
 
