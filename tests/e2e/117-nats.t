@@ -66,6 +66,8 @@ check "the next one goes on to the end" until_true ended r left
 poet merge gone/left-*.poet -o merged.poet
 is "nothing is missing" "$(figure "$(read_by r left)" events)" "$(figure merged.poet events)"
 is "line by line" "$(sorted "$(read_by r left)")" "$(sorted merged.poet)"
+noted() { ! ls -l "/proc/$agent/fd" | grep -q left-; } # that all of it is there: it has no use for the file any more
+until_true noted
 kill $agent
 wait $agent 2>/dev/null
 agent one
