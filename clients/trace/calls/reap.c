@@ -101,6 +101,26 @@ static pid_t wait_again(struct thread *t, pid_t pid, int *status, int options, s
     return options & WNOHANG && e == 0 ? 0 : real.wait4(pid, status, options, usage);
 }
 
+static int waitid_again(struct thread *t, idtype_t kind, id_t id, siginfo_t *info, int options)
+{
+    siginfo_t any = {0};
+    int e = real.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
+    int most = options & WNOHANG ? LOOKS_OF_ONE : LOOKS_MOST;
+    for (int i = 0; e == 0 && i < most && part_type(t, 0) == TYPE_REAPED; i++) {
+        uint32_t from;
+        bool known = part_sender(t, TYPE_REAPED, &from), named = !known || kind == P_PID;
+        int found = 0;
+        if (!known || from)
+            found =
+                real.waitid(named ? (int)kind : P_PID, named ? id : from, info, options | WNOHANG);
+        if (found != 0 || info->si_pid)
+            return found;
+        pthread_testcancel(); /* as waitid does */
+        part_nap();
+    }
+    return options & WNOHANG && e == 0 ? 0 : real.waitid((int)kind, id, info, options);
+}
+
 static pid_t wait_for(uintptr_t site, pid_t pid, int *status, int options, struct rusage *usage)
 {
     real_find();
@@ -146,7 +166,9 @@ ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind,
     struct waiting w = begin_wait(site, blocks);
     in->si_pid = 0;
     pthread_cleanup_push(leave_wait, &w);
-    result = real.waitid((int)kind, id, in, options);
+    result = w.thread && replays && part_plays(w.thread) && !(options & (WSTOPPED | WCONTINUED))
+                 ? waitid_again(w.thread, kind, id, in, options)
+                 : real.waitid((int)kind, id, in, options);
     pthread_cleanup_pop(1);
     bool ended =
         result == 0 && in->si_pid > 0 &&

@@ -145,13 +145,29 @@ bool part_has_cause(struct thread *t)
     return e && e->after_line;
 }
 
+/* Who did that: whose line it is on, or who was there; 0: nobody. */
+static uint32_t thread_of(uint32_t line, uint32_t number)
+{
+    if (line > script->line_count || script_line(line)->count)
+        return line <= script->line_count ? line : 0;
+    for (uint32_t i = 1; i <= script->line_count; i++) {
+        const struct script_line *thread = script_line(i);
+        const struct script_event *events = script_events(thread);
+        for (uint64_t k = 0; k < thread->count; k++)
+            if (events[k].line == line && events[k].number == number)
+                return i;
+    }
+    return 0;
+}
+
 bool part_sender(struct thread *t, enum trace_type type, uint32_t *process)
 {
     const struct part *p = cast_part(t);
     const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
-    uint32_t line = e && cast_is(e, type) ? e->after_line : 0;
-    *process = line && line <= script->line_count ? stop_process(line) : 0;
-    return line != 0;
+    uint32_t line = e && cast_is(e, type) ? e->after_line : 0,
+             thread = line ? thread_of(line, e->after_number) : 0;
+    *process = thread ? stop_process(thread) : 0;
+    return thread != 0;
 }
 
 /* Of what it does until then on the same line the first. */
