@@ -32,12 +32,11 @@ static char *first_line(const char *text)
 }
 
 /* Below the picture; a terminal has them in one line each. */
-static void add_words(struct builder *b, const char *number, const struct scene_noted *noted)
+static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
 {
-    char event[48] = "", *line = first_line(noted->text);
-    if (!noted->named)
-        ref_print(event, sizeof event, noted->at);
-    char *words = memory_printed("%s  %s%s%s", number, event, *event ? "  " : "", line);
+    char event[48], *line = first_line(text);
+    ref_print(event, sizeof event, at);
+    char *words = memory_printed("%s  %s  %s", number, event, line);
     build_words(b, words, NOTE_PT, !b->options->measure);
     free(words);
     free(line);
@@ -53,6 +52,6 @@ void build_flags(struct builder *b)
         struct scene_flag flag = {.row = m->row, .x_pt = m->x_pt, .y_pt = m->y_pt};
         snprintf(flag.number, sizeof flag.number, "%u", i + 1);
         PUSH(b->scene->flags, b->scene->flag_count, flag);
-        add_words(b, flag.number, noted);
+        add_words(b, flag.number, noted->at, noted->text);
     }
 }

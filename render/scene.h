@@ -196,7 +196,6 @@ struct scene {
 struct scene_noted { /* what was written at an event */
     struct ref at;
     const char *text;
-    bool named; /* the text says which event it is */
 };
 
 struct carriers; /* render/carriers.h */

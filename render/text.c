@@ -230,7 +230,7 @@ static void write_end(const struct book *book, const struct scene_mark *m, FILE 
 {
     const struct target_event *look = book_look(book, m->event);
     char at[48];
-    ref_print(at, sizeof at, book_own(book, m->event->at));
+    ref_print(at, sizeof at, m->event->at);
     bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
     fprintf(f, "%s %s: %s", at, book_label(book, own ? m->event->at.line : m->event->thread),
             look ? look->label : book_type(book, m->event->type));
@@ -305,7 +305,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         const struct shown_event *e = scene->marks[i].event;
         const struct target_event *look = book_look(book, e);
         char at[48], other[48];
-        ref_print(at, sizeof at, book_own(book, e->at));
+        ref_print(at, sizeof at, e->at);
         for (uint32_t k = 0; k < e->text_count; k++) {
             if (got_is(e->texts[k]))
                 continue;
@@ -316,7 +316,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         if (e->fold)
             fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
         for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
-            ref_print(other, sizeof other, book_own(book, e->partners[k]));
+            ref_print(other, sizeof other, e->partners[k]);
             fprintf(f, "%-8s -> %s\n", at, other);
         }
         if ((scene->marks[i].waits || scene->marks[i].stuck) && look)

@@ -24,10 +24,10 @@ static void lines_free(struct book_lines *lines)
     free(lines->pages);
 }
 
-struct book_line *book_room(struct book *book, uint32_t line)
+/* Room for a line that is told. */
+static struct book_line *line_room(struct book_lines *lines, uint32_t number)
 {
-    struct book_lines *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
-    uint32_t number = line & ~HIDDEN_LINE, page = (number - 1) / BOOK_PAGE;
+    uint32_t page = (number - 1) / BOOK_PAGE;
     if (page >= lines->room) {
         size_t room = 2 * (page + (size_t)1);
         lines->pages = memory_resized(lines->pages, room + 1, sizeof *lines->pages);
@@ -72,7 +72,7 @@ static void take_line(struct book *book, struct in *in)
         return;
     }
     *count = number > *count ? number : *count;
-    struct book_line *at = book_room(book, line.line);
+    struct book_line *at = line_room(hidden ? &book->hidden : &book->lines, number);
     shown_line_free(&at->is);
     free(at->label);
     *at = (struct book_line){line, NULL, 0};
@@ -330,13 +330,6 @@ const char *book_label(const struct book *book, uint32_t line)
         l->label =
             memory_printed("%s:%s", book_letter(book, line), *l->is.name ? l->is.name : l->is.kind);
     return l->label;
-}
-
-struct ref book_own(const struct book *book, struct ref ref)
-{
-    if (book->joined && !(ref.line & HIDDEN_LINE) && ref.line > book->joined)
-        ref.line -= book->joined;
-    return ref;
 }
 
 void ref_print(char *s, size_t size, struct ref ref)

@@ -29,7 +29,6 @@ struct book {
     size_t target_count;
     struct shown_process *processes;
     uint32_t process_count;
-    uint32_t joined; /* lines behind so many are a second run's (joined.h); 0: there is none */
     uint64_t generation; /* grows with every change */
     char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
@@ -48,8 +47,6 @@ bool book_draw_as(const char *description);
 /* Takes a table message; false if it is none of its own, or broken (in->error). */
 bool book_take(struct book *book, unsigned type, struct in *in);
 
-/* Where a line stands, or is to: empty. */
-struct book_line *book_room(struct book *book, uint32_t line);
 struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL: it is not known */
 const char *book_type(const struct book *book, uint32_t type); /* "?" if unknown */
 const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
@@ -66,9 +63,6 @@ void book_sort(const struct book *book, uint32_t *lines, size_t count);
 const struct target_event *book_look(const struct book *book, const struct shown_event *event);
 /* The label, or one made from kind letter, name and object as they are. */
 const char *book_label(const struct book *book, uint32_t line);
-
-/* As the run calls it that it is of, where the book is of two. */
-struct ref book_own(const struct book *book, struct ref ref);
 
 /* LINE:NUMBER, "h1:5" for hidden lines.  Parsing: false if s is none. */
 void ref_print(char *s, size_t size, struct ref ref);

@@ -393,23 +393,6 @@ bool beside_equal(const struct beside *b, unsigned run, struct ref at)
     return i != NONE && b->runs[run].deeds[i].other != NONE;
 }
 
-uint64_t beside_equals(const struct beside *b)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < b->runs[0].count; i++)
-        count += b->runs[0].deeds[i].other != NONE;
-    return count;
-}
-
-struct ref beside_instead(const struct beside *b, unsigned run, struct ref at)
-{
-    const struct run *r = &b->runs[run], *o = &b->runs[!run];
-    uint32_t i = find(r, at), line = i == NONE ? 0 : r->rows[r->deeds[i].thread].match;
-    if (!line || o->rows[line].act_count <= r->deeds[i].act)
-        return (struct ref){0};
-    return o->deeds[o->rows[line].acts[r->deeds[i].act]].at;
-}
-
 struct ref beside_first(const struct beside *b, unsigned run)
 {
     for (uint32_t i = 0; i < b->runs[run].count; i++)

@@ -24,7 +24,7 @@ struct scene *drawn_scene(const struct picture *p, const struct book *book, bool
                                     .squeeze = p->view ? p->look.squeeze : true,
                                     .threshold_ns = p->look.threshold_ns,
                                     .noted = p->noted,
-                                    .noted_count = p->noted_count,
+                                    .noted_count = p->notes.count,
                                     .stuck = p->stuck,
                                     .stuck_count = p->stuck_count,
                                     .carriers = &p->carriers,

@@ -17,20 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum output_kind output_kind(const char *file)
-{
-    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt", ".html"};
-    size_t n = strlen(file);
-    for (int i = 0; i < OUTPUT_NONE; i++) {
-        size_t e = strlen(endings[i]);
-        if (n > e && strcasecmp(file + n - e, endings[i]) == 0)
-            return (enum output_kind)i;
-    }
-    return OUTPUT_NONE;
-}
-
-bool output_can_hold(const char *file) { return output_kind(file) < OUTPUT_HTML; }
-
 /* ---- as text ---- */
 
 int output_text(const struct command *command, struct picture *p, struct subject *subject,
@@ -167,8 +153,8 @@ static char *title_of(void *context, const struct scene_mark *mark)
     return title;
 }
 
-static int output_picture(const struct command *command, struct picture *p, struct subject *subject,
-                          struct page_options *page, enum wrap wrap, const char *file)
+int output_picture(const struct command *command, struct picture *p, struct subject *subject,
+                   struct page_options *page, enum wrap wrap, const char *file)
 {
     const struct book *book = &subject->source.book;
     page->title_of = title_of;
@@ -210,14 +196,4 @@ static int output_picture(const struct command *command, struct picture *p, stru
     scene_free(scene);
     lettering_forget();
     return status;
-}
-
-int output_file(const struct command *command, struct picture *p, struct subject *subject,
-                struct page_options *page, enum wrap wrap, const char *file)
-{
-    enum output_kind kind = output_kind(file);
-    if (kind == OUTPUT_TXT)
-        return output_text(command, p, subject, file);
-    page->format = kind == OUTPUT_SVG ? PAGE_SVG : kind == OUTPUT_PNG ? PAGE_PNG : PAGE_PDF;
-    return output_picture(command, p, subject, page, wrap, file);
 }

@@ -429,8 +429,7 @@ static void get_notes(const struct command *command, struct picture *p,
         fprintf(stderr, "poet %s: %s\n", command->name, error.text);
     p->noted = memory_zeroed(p->notes.count, sizeof *p->noted);
     for (uint32_t i = 0; i < p->notes.count; i++)
-        p->noted[p->noted_count++] =
-            (struct scene_noted){p->notes.items[i].at, p->notes.items[i].text, false};
+        p->noted[i] = (struct scene_noted){p->notes.items[i].at, p->notes.items[i].text};
 }
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)

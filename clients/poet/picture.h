@@ -36,7 +36,6 @@ struct picture {
     struct shown_window window; /* the answer */
     struct notes notes; /* written at events of the run */
     struct scene_noted *noted; /* the same, for the scene */
-    uint32_t noted_count;
     uint32_t *rows;
     uint32_t row_count;
     bool processors; /* which carrier ran what is wanted */

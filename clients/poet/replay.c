@@ -3,9 +3,7 @@
 #include "clients/poet/replay.h"
 
 #include "clients/poet/again.h"
-#include "clients/poet/both.h"
 #include "clients/poet/loadable.h"
-#include "clients/poet/output.h"
 #include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
 #include "wire/input.h"
@@ -355,13 +353,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'o':
         r->output = value;
         return 0;
-    case 'p':
-        r->picture = value;
-        if (output_can_hold(value))
-            return 0;
-        command_usage(&command_replay,
-                      "--picture %s: the name must end in .pdf, .svg, .png or .txt", value);
-        return EINVAL;
     case 's':
         r->strict = true;
         return 0;
@@ -371,16 +362,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* The recorded run above the new one. */
-static bool draw(const struct command *command, const struct replaying *r)
-{
-    struct both both = {0};
-    bool drawn = both_read(command, &both, r->subject.source.name, r->output) &&
-                 both_draw(command, &both, r->picture) == EXIT_DONE;
-    both_free(&both);
-    return drawn;
 }
 
 static int run_again(const struct command *command, struct replaying *r, char **argv)
@@ -398,12 +379,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
         return command_fail(command, "%s", strerror(errno));
     if (child == 0)
         _exit(start(command, r, &loadable, argv));
-    int status = say_outcome(command, r, follow(command, r, child));
-    if (r->picture) {
-        recorded_whole(child);
-        status = draw(command, r) ? status : EXIT_FAILED;
-    }
-    return status;
+    return say_outcome(command, r, follow(command, r, child));
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -445,9 +421,6 @@ static const struct argp_option options[] = {
     {"flip", 'f', "A B", 0,
      "up to two events A and B of two threads, of which one was first, as poet maybe names them; then let the other one "
      "be first, and go freely",
-     0},
-    {"picture", 'p', "FILE", 0,
-     "where the new run parts from the recorded one, draw both, one above the other: .pdf, .svg, .png or .txt",
      0},
     {"strict", 's', NULL, 0, "end the program where it does something else, with SIGTERM", 0},
     {"quiet", 'q', NULL, 0, "say nothing where it did the same", 0},

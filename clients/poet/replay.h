@@ -13,8 +13,6 @@
 
 struct replaying {
     const char *output;
-    const char
-        *picture; /* of where the new run parts from the recorded one; NULL: none is asked for */
     bool strict, quiet;
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */

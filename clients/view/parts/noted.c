@@ -55,7 +55,7 @@ static void place_all(struct noted *noted)
     for (uint32_t i = 0; i < noted->notes.count; i++) {
         noted->moments[i] = (struct moment_of_note){.position = NO_POSITION};
         noted->scene[i] =
-            (struct scene_noted){noted->notes.items[i].at, noted->notes.items[i].text, false};
+            (struct scene_noted){noted->notes.items[i].at, noted->notes.items[i].text};
     }
     ask_next(noted);
 }
