@@ -35,7 +35,7 @@ static char *first_line(const char *text)
 static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
 {
     char event[48], *line = first_line(text);
-    ref_print(event, sizeof event, at);
+    book_ref_print(b->book, event, sizeof event, at);
     char *words = memory_printed("%s  %s  %s", number, event, line);
     build_words(b, words, NOTE_PT, !b->options->measure);
     free(words);

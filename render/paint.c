@@ -169,7 +169,8 @@ static void paint_row_name(const struct painter *p, uint32_t row, double x0, dou
     painter_colour(p, p->scene->rows[row].colour);
     double x = p->scene->vertical ? x0 : 8,
            up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
-    painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT, false);
+    painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT,
+                 p->scene->rows[row].heading);
 }
 
 static void paint_row_names(const struct painter *p)
