@@ -252,11 +252,21 @@ bool beside_equal(const struct beside *b, unsigned run, struct ref at)
     return i != DEEDS_NONE && b->runs[run].items[i].other != DEEDS_NONE;
 }
 
+/* The half of its point that its thread did first: that on its own line. */
+static struct ref first_half(const struct deeds *r, uint32_t i)
+{
+    const struct deed *first = &r->items[i];
+    for (uint32_t k = r->items[i].ring; k != i; k = r->items[k].ring)
+        if (r->items[k].thread == first->thread && r->items[k].act < first->act)
+            first = &r->items[k];
+    return first->at;
+}
+
 struct ref beside_first(const struct beside *b, unsigned run)
 {
     for (uint32_t i = 0; i < b->runs[run].count; i++)
         if (b->runs[run].items[i].other == DEEDS_NONE)
-            return b->runs[run].items[i].at;
+            return first_half(&b->runs[run], i);
     return (struct ref){0};
 }
 
