@@ -93,6 +93,7 @@ static void paint_flag(const struct painter *p, const struct scene_flag *f)
     cairo_move_to(p->cr, x, y - HALF - 1);
     cairo_line_to(p->cr, x, y - HALF - 1 - high - 2);
     cairo_stroke(p->cr);
+    x -= f->left ? width : 0;
     cairo_rectangle(p->cr, x, y - HALF - 3 - high, width, high);
     cairo_fill(p->cr);
     painter_ground(p);

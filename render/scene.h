@@ -126,6 +126,7 @@ struct scene_tick {
 struct scene_flag {
     uint32_t row;
     double x_pt, y_pt; /* of the mark */
+    bool left; /* words stand right of it: it waves to the left */
     char number[12];
 };
 

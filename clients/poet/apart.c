@@ -21,6 +21,7 @@ struct coming {
     struct subject again, *subjects[2];
     struct beside *beside;
     struct ref at[2];
+    uint64_t left_out; /* events that are not compared, of both */
     bool before; /* the place that was named is behind the first one */
     char *said[2], *headings[2]; /* of the halves */
     struct halves halves;
@@ -36,8 +37,9 @@ static void take_aligned(void *user, const struct answer *answer)
     if (answer->part != PART_EVENT)
         return;
     get_event(answer->in, &e);
-    if (!answer->in->error)
-        beside_event(c->beside, c->run, &e, book_type(&c->subjects[c->run]->source.book, e.type));
+    const char *type = book_type(&c->subjects[c->run]->source.book, e.type);
+    if (!answer->in->error && !beside_event(c->beside, c->run, &e, type))
+        c->left_out += !(e.at.line & HIDDEN_LINE);
     shown_event_free(&e);
 }
 
@@ -97,11 +99,19 @@ static bool find(struct coming *c)
 
 /* ---- what is drawn ---- */
 
-/* What it is about: of a point that is on its thread's own line, too, the other line. */
-static uint32_t about(const struct shown_event *e)
+/* "M:a", or "M:a to M:b" where a thread goes from the one to the other and neither is its own; new memory. */
+static char *about(const struct book *book, const struct shown_event *e)
 {
-    bool comes = e->relation == RELATION_SYNC && e->partner_count && e->at.line == e->thread;
-    return e->about ? e->about : comes ? e->partners[0].line : e->at.line;
+    bool pair = e->relation == RELATION_SYNC && e->partner_count && !e->about;
+    uint32_t other = pair ? e->partners[0].line : 0;
+    const struct target_event *look = pair ? book_look(book, e) : NULL;
+    if (pair && e->at.line == e->thread)
+        return memory_copied(book_label(book, other));
+    if (pair && other != e->thread && look)
+        return memory_printed("%s %s %s", book_label(book, e->at.line),
+                              look->arrow == ARROW_TO_PARTNER ? "to" : "from",
+                              book_label(book, other));
+    return memory_copied(book_label(book, e->about ? e->about : e->at.line));
 }
 
 /* "T:work#2 did petition of M:a, racy.c:8" */
@@ -110,9 +120,12 @@ static char *say(struct coming *c, const struct shown_event *e)
     struct subject *subject = c->subjects[c->run];
     const struct book *book = &subject->source.book;
     const char *site = subject_site(subject, e);
-    return memory_printed(
-        "%s did %s of %s%s%s", book_label(book, e->thread ? e->thread : e->at.line),
-        book_type(book, e->type), book_label(book, about(e)), *site ? ", " : "", site);
+    char *of = about(book, e);
+    char *said =
+        memory_printed("%s did %s of %s%s%s", book_label(book, e->thread ? e->thread : e->at.line),
+                       book_type(book, e->type), of, *site ? ", " : "", site);
+    free(of);
+    return said;
 }
 
 static void take_drawn(void *user, const struct answer *answer)
@@ -191,16 +204,28 @@ static const char *write_text(const struct halves *h, const struct scene *scene,
     return fclose(f) != 0 || bad ? strerror(errno) : NULL;
 }
 
-/* A replay knows objects by who uses them, not by what they are called. */
+/* What came of it, and what is to be known of the picture.  A replay knows objects by who uses them, not by what they are
+ * called. */
 static char *caption_of(const struct coming *c)
 {
-    char more[100] = "";
+    char *caption = NULL;
+    size_t size = 0;
+    FILE *f = memory_given(open_memstream(&caption, &size), 1);
+    fputs(c->apart->caption, f);
+    if (c->before)
+        fputs("; by what lines are called, the runs differ before that", f);
+    if (!c->at[0].line || !c->at[1].line)
+        fprintf(f, "; all of the %s run that is compared is equal",
+                c->at[1].line ? "recorded" : "new");
+    if (c->left_out)
+        fprintf(f, "; %llu event%s not in order, or behind a gap, and not compared",
+                (unsigned long long)c->left_out, c->left_out == 1 ? " is" : "s are");
     if (c->halves.left_lines)
-        snprintf(more, sizeof more, "; %u more lines take part and are not drawn",
-                 c->halves.left_lines);
-    return memory_printed(
-        "%s%s%s", c->apart->caption,
-        c->before ? "; by what lines are called, the runs differ before that" : "", more);
+        fprintf(f, "; %u more line%s part and %s not drawn", c->halves.left_lines,
+                c->halves.left_lines == 1 ? " takes" : "s take",
+                c->halves.left_lines == 1 ? "is" : "are");
+    fclose(f);
+    return caption;
 }
 
 static int write_file(struct coming *c, const char *file)
@@ -249,7 +274,8 @@ static int picture(struct coming *c, const char *file)
     if (too_many(c) || !align(c))
         return EXIT_FAILED;
     if (!find(c)) {
-        command_fail(c->apart->command, "no picture: all that both traces have is equal");
+        command_fail(c->apart->command,
+                     "no picture: all that can be compared of both traces is equal");
         return EXIT_DONE;
     }
     return draw(c) ? write_file(c, file) : EXIT_FAILED;

@@ -123,8 +123,6 @@ is "of which neither is equal: another thread, type or line" \
     "$(grep '^note' racy.txt | sed 's/.*[0-9]:[0-9]*  //' | sort -u | wc -l)" 2
 
 # ---- a run that ended before all was repeated ----
-record bad_use
-refs=$(poet dump bad_use.poet | awk '$3 == "entered" { print $1 }' | xargs)
 cat >stops.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -143,6 +141,18 @@ poetcc -trace -g stops.c -o stops
 record stops 9
 like "a run that ended early is drawn" "$(picture stops stops.txt ./stops 3)" '^1 poet replay: .*ended by signal 6'
 is "with the place that it did not come to" "$(grep -c '^note 1 .* T:main did .* of M:m, stops.c:9$' stops.txt)" 1
+like "and that the new run has nothing else" "$(tail -n 1 stops.txt)" '; all of the new run that is compared is equal$'
+
+# ---- a deadlock that was provoked ----
+poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
+record bad_two
+number=$(poet maybe bad_two.poet | awk '$2 == "inversion:" { print $1; exit }')
+timeout 300 poet provoke bad_two.poet "$number" --picture two.txt >blocked 2>said
+is "what is provoked is drawn" "$? $(tail -n 1 said | sed 's/try [0-9]*/try N/')" \
+    "0 poet provoke: proved in try N: it hangs; the trace is bad_two.provoked.poet"
+is "and who waits in the deadlock" "$(grep -c '^again .* asks for M:.*, part of a deadlock$' two.txt)" 2
+is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.provoked.poet$' two.txt)" 1
+like "with what came of it" "$(tail -n 1 two.txt)" '^proved in try [0-9]*: it hangs'
 
 # ---- nothing to draw ----
 is "where it did the same nothing is drawn, and that is said" "$(picture stops same.txt)" \
