@@ -18,7 +18,7 @@
 
 struct coming {
     const struct apart *apart;
-    struct subject again, *subjects[2];
+    struct subject subjects[2];
     struct beside *beside;
     struct ref at[2];
     uint64_t left_out; /* events that are not compared, of both */
@@ -37,7 +37,7 @@ static void take_aligned(void *user, const struct answer *answer)
     if (answer->part != PART_EVENT)
         return;
     get_event(answer->in, &e);
-    const char *type = book_type(&c->subjects[c->run]->source.book, e.type);
+    const char *type = book_type(&c->subjects[c->run].source.book, e.type);
     if (!answer->in->error && !beside_event(c->beside, c->run, &e, type))
         c->left_out += !(e.at.line & HIDDEN_LINE);
     shown_event_free(&e);
@@ -46,7 +46,7 @@ static void take_aligned(void *user, const struct answer *answer)
 static bool too_many(const struct coming *c)
 {
     for (unsigned run = 0; run < 2; run++) {
-        const struct source *source = &c->subjects[run]->source;
+        const struct source *source = &c->subjects[run].source;
         if (source->book.run.events <= EVENTS_MOST)
             continue;
         command_fail(c->apart->command,
@@ -70,10 +70,10 @@ static void name_lines(const struct coming *c, const struct book *book)
 static bool align(struct coming *c)
 {
     c->beside = beside_new();
-    subject_label(c->subjects[0]);
-    subject_label(c->subjects[1]);
+    subject_label(&c->subjects[0]);
+    subject_label(&c->subjects[1]);
     for (c->run = 0; c->run < 2; c->run++) {
-        struct subject *subject = c->subjects[c->run];
+        struct subject *subject = &c->subjects[c->run];
         if (!subject_ask(c->apart->command, subject, ASK_DUMP, NULL, take_aligned, c))
             return false;
         name_lines(c, &subject->source.book);
@@ -117,7 +117,7 @@ static char *about(const struct book *book, const struct shown_event *e)
 /* "T:work#2 did petition of M:a, racy.c:8" */
 static char *say(struct coming *c, const struct shown_event *e)
 {
-    struct subject *subject = c->subjects[c->run];
+    struct subject *subject = &c->subjects[c->run];
     const struct book *book = &subject->source.book;
     const char *site = subject_site(subject, e);
     char *of = about(book, e);
@@ -149,7 +149,7 @@ static bool take_stuck(struct coming *c)
     for (unsigned run = 0; run < 2; run++) {
         struct ref *pairs = NULL;
         uint32_t count = 0;
-        if (!deadlock_get(c->apart->command, c->subjects[run], &pairs, &count))
+        if (!deadlock_get(c->apart->command, &c->subjects[run], &pairs, &count))
             return false;
         for (uint32_t i = 0; i < count; i++)
             PUSH(h->stuck, h->stuck_count, both_ref(&h->both, run, pairs[i]));
@@ -167,13 +167,13 @@ static char *heading(const char *word, const char *file)
 
 static bool draw(struct coming *c)
 {
-    halves_begin(&c->halves, &c->subjects[0]->source.book, &c->subjects[1]->source.book, c->beside,
+    halves_begin(&c->halves, &c->subjects[0].source.book, &c->subjects[1].source.book, c->beside,
                  c->at);
     for (c->run = 0; c->run < 2; c->run++)
-        if (!subject_ask(c->apart->command, c->subjects[c->run], ASK_DUMP, NULL, take_drawn, c))
+        if (!subject_ask(c->apart->command, &c->subjects[c->run], ASK_DUMP, NULL, take_drawn, c))
             return false;
-    c->headings[0] = heading("recorded", c->subjects[0]->source.name);
-    c->headings[1] = heading("again", c->subjects[1]->source.name);
+    c->headings[0] = heading("recorded", c->subjects[0].source.name);
+    c->headings[1] = heading("again", c->subjects[1].source.name);
     halves_finish(&c->halves, (const char *const *)c->headings, c->said);
     c->said[0] = c->said[1] = NULL;
     return take_stuck(c);
@@ -186,7 +186,7 @@ static char *title_of(void *context, const struct scene_mark *mark)
     struct coming *c = context;
     unsigned run = both_run(&c->halves.both, mark->event->at.line);
     char *said = say_event(&c->halves.both.book, mark->event);
-    const char *site = subject_site(c->subjects[run], mark->event);
+    const char *site = subject_site(&c->subjects[run], mark->event);
     char *title = memory_printed("%s%s%s", said, *site ? ", " : "", site);
     free(said);
     return title;
@@ -230,7 +230,7 @@ static char *caption_of(const struct coming *c)
 
 static int write_file(struct coming *c, const char *file)
 {
-    const struct book *book = &c->subjects[0]->source.book;
+    const struct book *book = &c->subjects[0].source.book;
     enum suffix suffix = suffix_of(file);
     char *title = memory_printed("%s, recorded and again", book->run.name);
     char *caption = caption_of(c);
@@ -283,12 +283,13 @@ static int picture(struct coming *c, const char *file)
 
 int apart_picture(const struct apart *apart, const char *file)
 {
+    const char *const traces[] = {apart->recorded, apart->again};
     struct coming c = {.apart = apart};
-    if (!subject_open(apart->command, &c.again, apart->again, SOURCE_ALL_LINES, LABELS_NAME))
-        return EXIT_FAILED;
-    c.subjects[0] = apart->recorded;
-    c.subjects[1] = &c.again;
-    int status = picture(&c, file);
+    unsigned opened = 0;
+    while (opened < 2 && subject_open(apart->command, &c.subjects[opened], traces[opened],
+                                      SOURCE_ALL_LINES, LABELS_NAME))
+        opened++;
+    int status = opened == 2 ? picture(&c, file) : EXIT_FAILED;
     free(c.halves.stuck);
     halves_free(&c.halves);
     for (unsigned run = 0; run < 2; run++) {
@@ -296,6 +297,7 @@ int apart_picture(const struct apart *apart, const char *file)
         free(c.said[run]);
     }
     beside_free(c.beside);
-    subject_close(&c.again);
+    while (opened > 0)
+        subject_close(&c.subjects[--opened]);
     return status;
 }

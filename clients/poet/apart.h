@@ -6,8 +6,8 @@
 
 struct apart {
     const struct command *command;
-    struct subject *recorded;
-    const char *again; /* the trace of the other run, which is there */
+    const char *recorded,
+        *again; /* the traces; both are opened, whatever became of who has read them before */
     struct ref
         named; /* what the recorded run has there, where that is known; line 0: it is looked for */
     const char *caption;

@@ -112,13 +112,14 @@ static void add_second(struct opposite *o, uint8_t *parts, uint32_t first_count,
     const struct both *both = o->both;
     for (uint32_t i = 0; i < first_count; i++)
         if (o->other[o->rows[i]])
-            add(o, parts, o->other[o->rows[i]], PART_DIFFERS);
+            add(o, parts, o->other[o->rows[i]], PART_TAKES);
+    uint32_t begin = o->count;
     for (uint32_t i = 1; i <= both->of[1]->line_count; i++) {
         uint32_t line = both_line(both, 1, i);
         if (!o->stands[line] && o->part[line] && book_drawn(&both->book, line))
             add(o, parts, line, o->part[line]);
     }
-    *left += cut(o, first_count, parts);
+    *left += cut(o, begin, parts);
 }
 
 /* One that is called as a row of its run that stands for another one. */

@@ -6,7 +6,8 @@
 #include "clients/book/both.h"
 #include "clients/plan/beside.h"
 
-#define OPPOSITE_ROWS_MOST 60u /* of a run; of more those that differ, then the first ones */
+#define OPPOSITE_ROWS_MOST                                                                         \
+    60u /* of the first run, and as many that only the second has; of more those that differ, then the first ones */
 
 enum opposite_part { PART_NOT, PART_TAKES, PART_DIFFERS };
 

@@ -255,8 +255,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 /* Below the trace, the run in which it happened. */
 static int draw(struct provoking *p)
 {
-    struct apart apart = {
-        .command = p->command, .recorded = &p->subject, .again = p->output, .caption = p->came};
+    struct apart apart = {.command = p->command,
+                          .recorded = p->subject.source.name,
+                          .again = p->output,
+                          .caption = p->came};
     return apart_picture(&apart, p->picture);
 }
 

@@ -247,7 +247,7 @@ static int draw(const struct command *command, struct replaying *r, const struct
                 pid_t child)
 {
     struct apart apart = {.command = command,
-                          .recorded = &r->subject,
+                          .recorded = r->subject.source.name,
                           .again = r->output,
                           .named = o->at,
                           .caption = o->text};

@@ -154,6 +154,41 @@ is "and who waits in the deadlock" "$(grep -c '^again .* asks for M:.*, part of 
 is "in the rows of the run in which it happened" "$(grep -c '^again: bad_two.provoked.poet$' two.txt)" 1
 like "with what came of it" "$(tail -n 1 two.txt)" '^proved in try [0-9]*: it hangs'
 
+# ---- a run that hangs, and is ended from a terminal, as all that belongs to the command ----
+cat >hangs.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(int argc, char **argv)
+{
+    pthread_mutex_lock(&m);
+    if (argc > 1 && argv[1][0] == '1')
+        pthread_mutex_lock(&m);
+    return pthread_mutex_unlock(&m);
+}
+C
+cat >terminal.py <<'P'
+import os, pty, subprocess, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+end = time.time() + 60
+while time.time() < end and b"a deadlock" not in subprocess.run(["poet", "blocked", "new.poet"], capture_output=True).stdout:
+    time.sleep(0.05)
+os.write(terminal, b"\x03")
+try:
+    while os.read(terminal, 4096):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+P
+poetcc -trace -g hangs.c -o hangs
+record hangs 0
+rm -f new.poet hangs.txt
+timeout 120 python3 terminal.py poet replay hangs.poet -o new.poet --picture hangs.txt ./hangs 1
+is "a run that hangs is drawn once it was ended" "$? $(grep -c '^note 2  again .* T:main did petition of M:m, hangs.c:7$' hangs.txt)" "1 1"
+is "with who waits there" "$(grep -c '^again .* T:main: asks for M:m, part of a deadlock$' hangs.txt)" 1
+
 # ---- nothing to draw ----
 is "where it did the same nothing is drawn, and that is said" "$(picture stops same.txt)" \
     "0 poet replay: the same: $(figure stops.poet events) events
