@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NOTE_PT 8.0
+#define FLAG_PT 12.0 /* across */
 #define NOTE_CHARACTERS 160 /* the rest is left out: notes may be long */
 
 static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
@@ -31,11 +32,23 @@ static char *first_line(const char *text)
     return memory_printed("%.*s%s", (int)n, text, cut ? "…" : "");
 }
 
+/* Words that begin right of the mark, above its line. */
+static bool has_words(const struct scene *scene, const struct scene_mark *m)
+{
+    for (uint32_t i = 0; i < scene->text_count; i++) {
+        const struct scene_text *t = &scene->texts[i];
+        if (t->y_pt < m->y_pt && t->y_pt > m->y_pt - scene->row_pt && t->x_pt >= m->x_pt &&
+            t->x_pt < m->x_pt + FLAG_PT)
+            return !scene->vertical;
+    }
+    return false;
+}
+
 /* Below the picture; a terminal has them in one line each. */
 static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
 {
     char event[48], *line = first_line(text);
-    ref_print(event, sizeof event, at);
+    book_ref_print(b->book, event, sizeof event, at);
     char *words = memory_printed("%s  %s  %s", number, event, line);
     build_words(b, words, NOTE_PT, !b->options->measure);
     free(words);
@@ -49,7 +62,8 @@ void build_flags(struct builder *b)
         const struct scene_mark *m = mark_of(b->scene, noted->at);
         if (!m)
             continue;
-        struct scene_flag flag = {.row = m->row, .x_pt = m->x_pt, .y_pt = m->y_pt};
+        struct scene_flag flag = {
+            .row = m->row, .x_pt = m->x_pt, .y_pt = m->y_pt, .left = has_words(b->scene, m)};
         snprintf(flag.number, sizeof flag.number, "%u", i + 1);
         PUSH(b->scene->flags, b->scene->flag_count, flag);
         add_words(b, flag.number, noted->at, noted->text);

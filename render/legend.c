@@ -260,6 +260,12 @@ static void add_standing(const struct builder *b, struct legend *l)
                   group, "a way from one to the other");
     if (o->found)
         add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = violet}, "found", "found");
+    if (o->differences) {
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, "the two runs",
+                  "the first difference");
+        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING}, "the two runs",
+                  "paler: what is equal in both, with all that is before it");
+    }
 }
 
 static void add_footnotes(const struct builder *b, struct legend *l)

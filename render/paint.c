@@ -93,6 +93,7 @@ static void paint_flag(const struct painter *p, const struct scene_flag *f)
     cairo_move_to(p->cr, x, y - HALF - 1);
     cairo_line_to(p->cr, x, y - HALF - 1 - high - 2);
     cairo_stroke(p->cr);
+    x -= f->left ? width : 0;
     cairo_rectangle(p->cr, x, y - HALF - 3 - high, width, high);
     cairo_fill(p->cr);
     painter_ground(p);
@@ -169,7 +170,8 @@ static void paint_row_name(const struct painter *p, uint32_t row, double x0, dou
     painter_colour(p, p->scene->rows[row].colour);
     double x = p->scene->vertical ? x0 : 8,
            up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
-    painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT, false);
+    painter_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT,
+                 p->scene->rows[row].heading);
 }
 
 static void paint_row_names(const struct painter *p)

@@ -24,6 +24,8 @@ struct paint_selection {
     size_t found_count;
     const struct ref *marked; /* what a table speaks of, likewise */
     size_t marked_count;
+    const struct ref *pale; /* what steps back, likewise */
+    size_t pale_count;
     const struct ref *stops; /* breakpoints of a debugger, likewise */
     size_t stop_count;
     const struct ref *chain; /* a way through the picture, from event to event */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct target_colour grey = {0.35, 0.35, 0.35};
+static const struct target_colour grey = {0.35, 0.35, 0.35}, black = {0, 0, 0};
 
 int rows_name_bytes(const char *label)
 {
@@ -61,6 +61,14 @@ static char *cluster_label(const struct builder *b, const struct shown_row *row)
     return label;
 }
 
+static const char *heading_of(const struct builder *b, uint32_t row)
+{
+    for (uint32_t i = 0; i < b->options->heading_count; i++)
+        if (b->options->headings[i].row == row)
+            return b->options->headings[i].text;
+    return NULL;
+}
+
 void build_rows(struct builder *b)
 {
     struct scene *scene = b->scene;
@@ -72,11 +80,15 @@ void build_rows(struct builder *b)
     for (uint32_t i = 0; i < b->window->row_count; i++) {
         uint32_t line = b->window->rows[i].line;
         const struct target_kind *kind = book_kind(b->book, line);
+        const char *heading = heading_of(b, i);
         struct scene_row row = {.line = line,
                                 .y_pt = scene->top_pt + scene->row_pt * i + scene->line_pt,
                                 .own_label = cluster_label(b, &b->window->rows[i]),
-                                .label = book_label(b->book, line),
-                                .colour = kind ? kind->colour : grey,
+                                .label = heading ? heading : book_label(b->book, line),
+                                .heading = heading,
+                                .colour = kind      ? kind->colour
+                                          : heading ? black
+                                                    : grey,
                                 .away = kind && kind->away && !b->window->rows[i].member_count};
         if (scene->vertical && !row.own_label)
             row.own_label = memory_copied_part(row.label, (size_t)rows_name_bytes(row.label));
@@ -88,7 +100,7 @@ void build_rows(struct builder *b)
         if (!row.own_label) /* the book may be told another one */
             row.own_label = memory_copied(row.label);
         row.label = row.own_label;
-        double width = build_measure(b, row.label, SCENE_NAME_PT, false);
+        double width = build_measure(b, row.label, SCENE_NAME_PT, row.heading);
         widest = width > widest ? width : widest;
         PUSH(scene->rows, scene->row_count, row);
         if (line && line <= b->line_room)

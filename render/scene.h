@@ -43,6 +43,7 @@ struct scene_row {
     const char *label;
     struct target_colour colour;
     bool away; /* of one thread, and shows where that is while it is on another line */
+    bool heading; /* of the rows below it: nothing else is in it */
 };
 
 struct scene_column {
@@ -125,6 +126,7 @@ struct scene_tick {
 struct scene_flag {
     uint32_t row;
     double x_pt, y_pt; /* of the mark */
+    bool left; /* words stand right of it: it waves to the left */
     char number[12];
 };
 
@@ -198,6 +200,11 @@ struct scene_noted { /* what was written at an event */
     const char *text;
 };
 
+struct scene_heading { /* in a row of the window that is of no line */
+    uint32_t row;
+    const char *text;
+};
+
 struct carriers; /* render/carriers.h */
 struct scene_options {
     const char *title, *caption; /* NULL none */
@@ -213,6 +220,10 @@ struct scene_options {
     uint32_t noted_count;
     const struct ref *stuck; /* pairs, as of a paint_selection */
     uint32_t stuck_count; /* of refs */
+    const struct scene_heading *headings;
+    uint32_t heading_count;
+    bool
+        differences; /* of two runs: selected is where they come apart, and pale is what is equal */
     const struct carriers *carriers; /* rows below the others, placed by time; NULL none */
     double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */

@@ -61,7 +61,9 @@ void standing_mark(struct painter *p, const struct scene_mark *m, const struct p
 {
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
-    p->alpha = stands && m->event->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
+    bool back = stands ? m->event->stands == STANDS_AS(ORDER_CONCURRENT)
+                       : s && is_among(s->pale, s->pale_count, m->event->at);
+    p->alpha = back ? 0.45 : 1;
     struct batch *batch = p->batch;
     p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
     symbol_paint(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);

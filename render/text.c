@@ -31,13 +31,16 @@ enum glyph {
     DOWN,
     CROSS,
     GAP,
-    GLYPHS
+    FLAG, /* 1, and so on up to 9 */
+    GLYPHS = FLAG + 9
 };
 
 static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "·", "╍", "○", "⊘", "●",
-                                            "□", "■", "x", "!", "│", "▲", "▼", "┼", "⫽"};
+                                            "□", "■", "x", "!", "│", "▲", "▼", "┼", "⫽",
+                                            "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "%", "@",
-                                          "H", "#", "x", "!", "|", "^", "v", "+", "/"};
+                                          "H", "#", "x", "!", "|", "^", "v", "+", "/",
+                                          "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 struct canvas {
     uint8_t *cells, *colours; /* colours: of a terminal's 256, 0 its own; NULL none */
@@ -176,6 +179,14 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
     colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->colour);
 }
 
+/* Its number above the mark, where nothing else is. */
+static void draw_flag(struct canvas *canvas, const struct scene *scene, const struct scene_flag *f)
+{
+    uint8_t *at = cell(canvas, edge_of(scene, f->x_pt), 2 * f->row - 1);
+    if (f->row && *at == BLANK && f->number[0] >= '1' && !f->number[1])
+        *at = (uint8_t)(FLAG + f->number[0] - '1');
+}
+
 static size_t characters(const char *s)
 {
     size_t n = 0;
@@ -230,7 +241,7 @@ static void write_end(const struct book *book, const struct scene_mark *m, FILE 
 {
     const struct target_event *look = book_look(book, m->event);
     char at[48];
-    ref_print(at, sizeof at, m->event->at);
+    book_ref_print(book, at, sizeof at, m->event->at);
     bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
     fprintf(f, "%s %s: %s", at, book_label(book, own ? m->event->at.line : m->event->thread),
             look ? look->label : book_type(book, m->event->type));
@@ -305,7 +316,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         const struct shown_event *e = scene->marks[i].event;
         const struct target_event *look = book_look(book, e);
         char at[48], other[48];
-        ref_print(at, sizeof at, e->at);
+        book_ref_print(book, at, sizeof at, e->at);
         for (uint32_t k = 0; k < e->text_count; k++) {
             if (got_is(e->texts[k]))
                 continue;
@@ -316,7 +327,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         if (e->fold)
             fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
         for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
-            ref_print(other, sizeof other, e->partners[k]);
+            book_ref_print(book, other, sizeof other, e->partners[k]);
             fprintf(f, "%-8s -> %s\n", at, other);
         }
         if ((scene->marks[i].waits || scene->marks[i].stuck) && look)
@@ -363,6 +374,8 @@ void text_write(const struct scene *scene, const struct book *book,
         draw_arrow(&canvas, scene, &scene->links[i]);
     for (uint32_t i = 0; i < scene->mark_count; i++)
         draw_mark(&canvas, scene, &scene->marks[i]);
+    for (uint32_t i = 0; i < scene->flag_count; i++)
+        draw_flag(&canvas, scene, &scene->flags[i]);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
     uint32_t step = canvas.width;

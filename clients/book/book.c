@@ -338,6 +338,15 @@ void ref_print(char *s, size_t size, struct ref ref)
              (unsigned long long)ref.number);
 }
 
+void book_ref_print(const struct book *book, char *s, size_t size, struct ref ref)
+{
+    bool second = book->first_lines && !(ref.line & HIDDEN_LINE) && ref.line > book->first_lines;
+    int n = snprintf(s, size, "%s", second ? "again " : "");
+    ref.line -= second ? book->first_lines : 0;
+    if (n >= 0 && (size_t)n < size)
+        ref_print(s + n, size - (size_t)n, ref);
+}
+
 bool ref_parse(const char *s, struct ref *ref)
 {
     bool hidden = *s == 'h';

@@ -29,6 +29,8 @@ struct book {
     size_t target_count;
     struct shown_process *processes;
     uint32_t process_count;
+    uint32_t
+        first_lines; /* of two runs (both.h): so many lines are of the first; 0: it is one run */
     uint64_t generation; /* grows with every change */
     char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
@@ -67,5 +69,7 @@ const char *book_label(const struct book *book, uint32_t line);
 /* LINE:NUMBER, "h1:5" for hidden lines.  Parsing: false if s is none. */
 void ref_print(char *s, size_t size, struct ref ref);
 bool ref_parse(const char *s, struct ref *ref);
+/* The same, of two runs with the number that it has in its own: "again 3:7" of the second. */
+void book_ref_print(const struct book *book, char *s, size_t size, struct ref ref);
 
 #endif

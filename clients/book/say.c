@@ -43,7 +43,7 @@ char *say_event(const struct book *book, const struct shown_event *e)
     struct sentence s;
     char at[48];
     begin(&s);
-    ref_print(at, sizeof at, e->at);
+    book_ref_print(book, at, sizeof at, e->at);
     fprintf(s.f, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at,
             say_state(e));
     if (e->about)
@@ -52,7 +52,7 @@ char *say_event(const struct book *book, const struct shown_event *e)
     if (look && look->unheard)
         fprintf(s.f, ", %s", look->unheard);
     for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SAID; i++) {
-        ref_print(at, sizeof at, e->partners[i]);
+        book_ref_print(book, at, sizeof at, e->partners[i]);
         fprintf(s.f, "%s %s %s", i ? "," : tie, at,
                 e->partners[i].line & HIDDEN_LINE ? "" : book_label(book, e->partners[i].line));
     }

@@ -1,5 +1,6 @@
 /* poet export: the diagram as a file. */
 #define _GNU_SOURCE
+#include "clients/poet/suffix.h"
 #include "clients/poet/formats.h"
 #include "clients/poet/output.h"
 #include "clients/poet/paper.h"
@@ -68,20 +69,6 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
 
 /* ---- where it goes ---- */
 
-enum ending { PDF, SVG, PNG, TXT, HTML, NONE };
-
-static enum ending ending_of(const char *file)
-{
-    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt", ".html"};
-    size_t n = strlen(file);
-    for (int i = 0; i < NONE; i++) {
-        size_t e = strlen(endings[i]);
-        if (n > e && strcasecmp(file + n - e, endings[i]) == 0)
-            return (enum ending)i;
-    }
-    return NONE;
-}
-
 /* The whole run in a format of another tool. */
 static int export_other(const struct command *command, const char *source,
                         const struct format *format, const char *file)
@@ -106,25 +93,25 @@ static void on_interrupt(int number)
 static int export_picture(const struct command *command, const char *source, struct exporting *o)
 {
     struct subject subject;
-    enum ending ending = ending_of(o->file);
-    if (ending == NONE)
+    enum suffix suffix = suffix_of(o->file);
+    if (suffix == SUFFIX_NONE)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html",
                              o->file);
-    o->page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
+    o->page.format = suffix == SUFFIX_SVG ? PAGE_SVG : suffix == SUFFIX_PNG ? PAGE_PNG : PAGE_PDF;
     if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
         return EXIT_FAILED;
     snprintf(part_file, sizeof part_file, "%s.part", o->file);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     int status = EXIT_FAILED;
-    if (ending == HTML && o->picture.fold < 0)
+    if (suffix == SUFFIX_HTML && o->picture.fold < 0)
         o->picture.fold = 0; /* a page answers for each event */
     if (picture_get(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
             fprintf(stderr,
                     "poet export: there are no events: is the program compiled with -trace?\n");
-        status = ending == TXT ? output_text(command, &o->picture, &subject, o->file)
-                 : ending == HTML
+        status = suffix == SUFFIX_TXT ? output_text(command, &o->picture, &subject, o->file)
+                 : suffix == SUFFIX_HTML
                      ? output_page(command, &o->picture, &subject, o->source, o->file)
                      : output_picture(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
@@ -145,7 +132,7 @@ static int run_export(const struct command *command, int argc, char **argv)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     if (!o.file)
         return command_usage(command, "-o FILE is needed");
-    if (o.picture.processors && ending_of(o.file) == HTML)
+    if (o.picture.processors && suffix_of(o.file) == SUFFIX_HTML)
         return command_usage(command, "--processors: not in a web page");
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);

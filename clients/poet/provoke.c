@@ -1,6 +1,7 @@
 /* poet provoke: runs a program so that it does what it could have done (poet maybe), and leaves the trace of that. */
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
+#include "clients/poet/apart.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/tables.h"
 #include "clients/poet/trial.h"
@@ -22,6 +23,8 @@ enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
 struct provoking {
     const struct command *command;
     const char *output;
+    const char *picture; /* of both runs; NULL: none */
+    char came[240]; /* what came of it, once it happened */
     unsigned tries, patience_s;
     bool quiet;
     struct subject subject;
@@ -129,15 +132,20 @@ static void show_hang(const struct provoking *p)
     command_blocked.run(&command_blocked, 2, arguments);
 }
 
-static int prove(const struct provoking *p, const struct trial_end *end, unsigned try,
-                 const char *shows)
+static void prove(struct provoking *p, const struct trial_end *end, unsigned try, const char *shows)
 {
     if (end->error_bytes)
         fwrite(end->errors, 1, end->error_bytes, stderr);
-    command_fail(p->command, "proved in try %u: %s; the trace is %s", try, shows, p->output);
+    snprintf(p->came, sizeof p->came, "proved in try %u: %s", try, shows);
+    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
     if (end->hangs || end->slow)
         show_hang(p);
-    return EXIT_DONE;
+}
+
+static void say_harmless(struct provoking *p, unsigned try)
+{
+    snprintf(p->came, sizeof p->came, "it happened in try %u, and nothing else came of it", try);
+    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
 }
 
 /* slow: so many runs were ended because their time was over. */
@@ -171,13 +179,12 @@ static int try_all(struct provoking *p, const struct trial *trial)
         const char *shows = judge(p, &end, text, sizeof text);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
-            int status = *shows ? prove(p, &end, i, shows) : EXIT_DONE;
-            if (!*shows)
-                command_fail(p->command,
-                             "it happened in try %u, and nothing else came of it; the trace is %s",
-                             i, p->output);
+            if (*shows)
+                prove(p, &end, i, shows);
+            else
+                say_harmless(p, i);
             trial_end_free(&end);
-            return status;
+            return EXIT_DONE;
         }
         trial_end_free(&end);
     }
@@ -230,6 +237,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'o':
         p->output = value;
         return 0;
+    case 'p':
+        p->picture = value;
+        return apart_can(p->command, value) ? 0 : EINVAL;
     case 'q':
         p->quiet = true;
         return 0;
@@ -240,6 +250,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Below the trace, the run in which it happened. */
+static int draw(struct provoking *p)
+{
+    struct apart apart = {.command = p->command,
+                          .recorded = p->subject.source.name,
+                          .again = p->output,
+                          .caption = p->came};
+    return apart_picture(&apart, p->picture);
 }
 
 static int provoke(struct provoking *p, unsigned number, char **words)
@@ -295,6 +315,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_open(command, &p.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     status = provoke(&p, number, argv + first);
+    if (p.picture && *p.came)
+        status = draw(&p);
     if (*p.file)
         unlink(p.file);
     shown_table_free(&p.table);
@@ -305,6 +327,9 @@ static int run(const struct command *command, int argc, char **argv)
 static const struct argp_option options[] = {
     {"tries", OPTION_TRIES, "N", 0, "run it so often at most (20)", 0},
     {"output", 'o', "FILE", 0, "the trace of the run in which it happened (TRACE.provoked.poet)",
+     0},
+    {"picture", 'p', "FILE", 0,
+     "the trace and the run in which it happened, one above the other: FILE.pdf, .svg, .png or .txt",
      0},
     {"patience", OPTION_PATIENCE, "S", 0, "end a run that takes longer, in seconds (30)", 0},
     {"quiet", 'q', NULL, 0, "say only whether it happened", 0},

@@ -3,7 +3,9 @@
 #include "clients/poet/replay.h"
 
 #include "clients/poet/again.h"
+#include "clients/poet/apart.h"
 #include "clients/poet/loadable.h"
+#include "clients/poet/outcome.h"
 #include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
 #include "wire/input.h"
@@ -242,101 +244,33 @@ static int follow(const struct command *command, struct replaying *r, pid_t chil
 
 /* ---- what came of it ---- */
 
-static const char *label(const struct replaying *r, uint32_t line)
+/* An exit status. */
+static int draw(const struct command *command, struct replaying *r, const struct outcome *o,
+                pid_t child)
 {
-    return line && line <= r->script->line_count ? book_label(&r->subject.source.book, line)
-                                                 : "another line";
-}
-
-/* "enter of M:m, 4:12, at two.c:5" */
-static void say_event(struct replaying *r, const struct shown_event *e, FILE *f)
-{
-    const struct book *book = &r->subject.source.book;
-    char at[48];
-    ref_print(at, sizeof at, e->at);
-    const char *site = subject_site(&r->subject, e);
-    fprintf(f, "%s of %s (%s%s%s)", book_type(book, e->type),
-            label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
-}
-
-static void say_did(struct replaying *r, FILE *f)
-{
-    const struct script_end *end = &r->script->end;
-    const char *who = label(r, end->thread);
-    if (end->why == SCRIPT_OTHER)
-        fprintf(f, "%s did %s of %s, where it did ", who, end->did, label(r, end->line));
-    else if (end->why == SCRIPT_INPUT)
-        fprintf(f, "%s called %s (%u), where it called %s (%u), before ", who, end->did, end->by,
-                input_name(end->line), end->number);
-    else if (end->why == SCRIPT_STRANGER)
-        fprintf(f, "%s came to ", who);
-    else
-        fprintf(f, "%s waits until %s comes to %u for ", who, label(r, end->line), end->number);
-}
-
-static void say_why(const struct replaying *r, FILE *f)
-{
-    const struct script_end *end = &r->script->end;
-    const char *by = end->by ? label(r, end->by) : "nobody";
-    if (end->why == SCRIPT_NOBODY)
-        fprintf(f, "; %s is to do that, which waits, too", by);
-    else if (end->why == SCRIPT_IMPATIENT)
-        fprintf(f, "; %s is to do that and does not come to it", by);
-    else if (end->why == SCRIPT_STRANGER)
-        fprintf(f, " as number %u of %s: somebody was there before who has no part in the trace",
-                end->number, label(r, end->line));
-}
-
-static void say_end(struct replaying *r, FILE *f)
-{
-    const struct script_end *end = &r->script->end;
-    struct shown_event was;
-    say_did(r, f);
-    if (plan_act(r->plan, end->thread, end->event, &was))
-        say_event(r, &was, f);
-    else
-        fputs("nothing more", f);
-    say_why(r, f);
-}
-
-static int say_outcome(const struct command *command, struct replaying *r, int status)
-{
-    uint64_t done = repeated(r), all = r->script->event_count;
-    uint64_t more = r->led ? 0 : atomic_load(&r->script->more);
-    bool left = atomic_load(&r->script->state) == SCRIPT_ENDED;
-    bool flipped = r->led && !left && steering_happened(r->led);
-    bool good = r->led ? flipped : !left && done >= all;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    subject_label(&r->subject);
-    if (left) {
-        fputs("differs: ", f);
-        say_end(r, f);
-        fprintf(f, "; %llu of %llu events were repeated", (unsigned long long)done,
-                (unsigned long long)all);
-    } else if (r->led) {
-        fprintf(f, "%s: %llu of %llu events were repeated",
-                flipped ? "flipped: the other came first" : "not flipped: the other did not come",
-                (unsigned long long)done, (unsigned long long)all);
-    } else if (done < all) {
-        fprintf(f, "ended early: %llu of %llu events were repeated", (unsigned long long)done,
-                (unsigned long long)all);
-    } else {
-        fprintf(f, "the same: %llu event%s", (unsigned long long)all, plural(all));
-        if (more)
-            fprintf(f, ", and %llu record%s more than it has", (unsigned long long)more,
-                    plural(more));
+    struct apart apart = {.command = command,
+                          .recorded = r->subject.source.name,
+                          .again = r->output,
+                          .named = o->at,
+                          .caption = o->text};
+    if (o->good && !r->led) {
+        if (!r->quiet)
+            command_fail(command, "nothing is drawn: it did the same");
+        return EXIT_DONE;
     }
-    if (WIFSIGNALED(status))
-        fprintf(f, "; the program was ended by signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status))
-        fprintf(f, "; the program's status is %d", WEXITSTATUS(status));
-    fclose(f);
-    if (!r->quiet || !good || more)
-        command_fail(command, "%s", text);
-    free(text);
-    return good ? EXIT_DONE : EXIT_FAILED;
+    recorded_whole(child);
+    return apart_picture(&apart, r->picture);
+}
+
+static int say_outcome(const struct command *command, struct replaying *r, pid_t child, int status)
+{
+    struct outcome o;
+    outcome_make(&o, r, repeated(r), status);
+    if (!r->quiet || !o.good || o.more)
+        command_fail(command, "%s", o.text);
+    int drawn = r->picture ? draw(command, r, &o, child) : EXIT_DONE;
+    outcome_free(&o);
+    return o.good ? drawn : EXIT_FAILED;
 }
 
 /* ---- the command ---- */
@@ -353,6 +287,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'o':
         r->output = value;
         return 0;
+    case 'p':
+        r->picture = value;
+        return apart_can(&command_replay, value) ? 0 : EINVAL;
     case 's':
         r->strict = true;
         return 0;
@@ -379,7 +316,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
         return command_fail(command, "%s", strerror(errno));
     if (child == 0)
         _exit(start(command, r, &loadable, argv));
-    return say_outcome(command, r, follow(command, r, child));
+    return say_outcome(command, r, child, follow(command, r, child));
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -421,6 +358,10 @@ static const struct argp_option options[] = {
     {"flip", 'f', "A B", 0,
      "up to two events A and B of two threads, of which one was first, as poet maybe names them; then let the other one "
      "be first, and go freely",
+     0},
+    {"picture", 'p', "FILE", 0,
+     "where it did something else, or two events were flipped: both runs there as FILE.pdf, .svg, .png or .txt, one above "
+     "the other",
      0},
     {"strict", 's', NULL, 0, "end the program where it does something else, with SIGTERM", 0},
     {"quiet", 'q', NULL, 0, "say nothing where it did the same", 0},

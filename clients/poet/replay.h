@@ -13,6 +13,7 @@
 
 struct replaying {
     const char *output;
+    const char *picture; /* of both runs; NULL: none */
     bool strict, quiet;
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */

@@ -138,9 +138,15 @@ static void a_flip_differs_from_there_on(void **context)
     visit(&c, 2, 0), visit(&c, 1, 0);
     visit(&a, 3, 1), visit(&c, 3, 1); /* concurrent with all that */
     beside_align(b);
-    assert_true(ref_equal(beside_first(b, 0), a.at[same]));
-    assert_true(ref_equal(beside_first(b, 1), c.at[same]));
+    assert_true(ref_equal(beside_first(b, 0), (struct ref){a.threads[1], 3}));
+    assert_true(ref_equal(beside_first(b, 1), (struct ref){c.threads[2], 2}));
+    for (unsigned i = same; i < same + 4; i++)
+        assert_int_equal(beside_begins(b, 0, a.at[i]), i < same + 2);
     assert_int_equal(beside_line(b, 0, a.threads[2]), c.threads[2]);
+    struct ref second = {a.threads[1], 3}; /* it did the same, as the second on the lock */
+    assert_false(beside_equal(b, 0, second));
+    assert_true(ref_equal(beside_instead(b, 0, second), (struct ref){c.threads[1], 3}));
+    assert_int_equal(beside_instead(b, 0, (struct ref){a.threads[1], 99}).line, 0);
     for (unsigned i = 1; i < THREADS; i++) /* made one after the other */
         assert_int_equal(beside_column(b, 0, (struct ref){a.threads[i], 1}), i + 1);
     for (uint64_t i = 1; i <= 3;

@@ -1,0 +1,21 @@
+/* Two traces of one program: where they come apart, as a picture of both. */
+#ifndef CLIENTS_POET_APART_H
+#define CLIENTS_POET_APART_H
+
+#include "clients/poet/subject.h"
+
+struct apart {
+    const struct command *command;
+    const char *recorded,
+        *again; /* the traces; both are opened, whatever became of who has read them before */
+    struct ref
+        named; /* what the recorded run has there, where that is known; line 0: it is looked for */
+    const char *caption;
+};
+
+/* Can the picture be written: by the ending of its name?  False: it is said why not. */
+bool apart_can(const struct command *command, const char *file);
+/* Writes it, or says why there is none.  An exit status. */
+int apart_picture(const struct apart *apart, const char *file);
+
+#endif

@@ -1,0 +1,9 @@
+/* What the end of a file's name says of its format. */
+#ifndef CLIENTS_POET_SUFFIX_H
+#define CLIENTS_POET_SUFFIX_H
+
+enum suffix { SUFFIX_PDF, SUFFIX_SVG, SUFFIX_PNG, SUFFIX_TXT, SUFFIX_HTML, SUFFIX_NONE };
+
+enum suffix suffix_of(const char *file);
+
+#endif

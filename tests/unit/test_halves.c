@@ -1,0 +1,356 @@
+/* Two runs in one picture: what is equal stands in one column, order is kept, rows are aligned; and golden text. */
+#define _GNU_SOURCE
+#include "clients/poet/halves.h"
+#include "memory/memory.h"
+#include "render/text.h"
+#include "server/answer/answer.h"
+#include "server/answer/event.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char description[] =
+    "name=\"test\";kinds=({name=\"thread\";letter=\"T\";away=true;numbered=true;},{name=\"lock\";letter=\"M\";});"
+    "events=({name=\"start\";shape=\"square\";filled=true;thread=\"active\";whose=\"own\";},"
+    "{name=\"ask\";on=[\"thread\"];shape=\"circle\";text=\"asks for\";thread=\"blocked\";waits=\"exclusion\";},"
+    "{name=\"enter\";on=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"to-partner\";thread=\"out\";},"
+    "{name=\"entered\";on=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"from-partner\";thread=\"active\";},"
+    "{name=\"leave\";on=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"to-partner\";thread=\"out\";},"
+    "{name=\"left\";on=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"from-partner\";thread=\"active\";});";
+
+static const char *const types[] = {"start", "ask", "enter", "entered", "leave", "left"};
+enum { START, ASK, ENTER, ENTERED, LEAVE, LEFT, TYPES };
+enum { THREADS = 3, LOCKS = 2, LINES = THREADS + LOCKS };
+
+/* A run as a server has it, and its book as a viewer has it.  Lines and types have other numbers in the second one. */
+struct made {
+    struct run *run;
+    struct book book;
+    uint32_t lines[LINES], codes[TYPES];
+    uint64_t numbers[LINES + 1];
+};
+
+static void begin(struct made *m, unsigned turn)
+{
+    *m = (struct made){.run = run_new("made", 1, NULL)};
+    assert_true(run_describe(m->run, "test", description));
+    for (uint32_t i = 0; i < LINES; i++) {
+        static char names[LINES][8] = {"main", "alice", "bob", "forks", "knives"};
+        uint32_t what = (i + turn) % LINES;
+        m->lines[what] = i + 1;
+        run_line(m->run, 1, i + 1, what < THREADS ? "thread" : "lock", false,
+                 (struct run_line){.name = names[what]});
+    }
+    for (uint32_t i = 0; i < TYPES; i++)
+        m->codes[(i + turn) % TYPES] = run_type(m->run, types[(i + turn) % TYPES]);
+}
+
+static struct arrival one(struct made *m, unsigned line, unsigned thread, unsigned type)
+{
+    uint32_t number = m->lines[line];
+    return (struct arrival){
+        .at = {number, ++m->numbers[number]}, .type = m->codes[type], .thread = m->lines[thread]};
+}
+
+static void pair(struct made *m, unsigned thread, unsigned lock, unsigned own, unsigned other)
+{
+    struct arrival x = one(m, thread, thread, own), y = one(m, THREADS + lock, thread, other);
+    x.relation = y.relation = RELATION_SYNC;
+    x.partners = &y.at, y.partners = &x.at;
+    x.partner_count = y.partner_count = 1;
+    order_accept(m->run->order, &x);
+    order_accept(m->run->order, &y);
+}
+
+static void start(struct made *m)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct arrival x = one(m, i, i, START);
+        order_accept(m->run->order, &x);
+    }
+}
+
+static void ask(struct made *m, unsigned thread, unsigned lock)
+{
+    struct arrival x = one(m, thread, thread, ASK);
+    x.about = m->lines[THREADS + lock];
+    order_accept(m->run->order, &x);
+}
+
+static void visit(struct made *m, unsigned thread, unsigned lock)
+{
+    pair(m, thread, lock, ENTER, ENTERED);
+    pair(m, thread, lock, LEFT, LEAVE);
+}
+
+static void end(struct made *m)
+{
+    struct out out = {0};
+    struct known known = {0};
+    answer_news(&out, m->run, &known);
+    for (size_t at = 0; at < out.size;) {
+        unsigned type;
+        size_t length;
+        const char *error;
+        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
+                         1);
+        struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
+        assert_true(book_take(&m->book, type, &in));
+        at += MESSAGE_FRAME_BYTES + length;
+    }
+    out_free(&out);
+}
+
+/* Each event, as it is told; f takes it, and may take it over. */
+static void tell(const struct made *m, void (*f)(void *, unsigned, struct shown_event *),
+                 void *user, unsigned run)
+{
+    for (uint64_t i = 0; i < order_count(m->run->order); i++) {
+        struct shown_event told = show(m->run, i), e;
+        struct out out = {0};
+        put_event(&out, &told);
+        show_free(&told);
+        struct in in = in_from(out.data, out.size);
+        get_event(&in, &e);
+        assert_null(in.error);
+        out_free(&out);
+        f(user, run, &e);
+        shown_event_free(&e);
+    }
+}
+
+struct drawn {
+    struct made runs[2];
+    struct beside *beside;
+    struct halves halves;
+};
+
+static void align(void *user, unsigned run, struct shown_event *e)
+{
+    struct drawn *d = user;
+    assert_true(beside_event(d->beside, run, e, book_type(&d->runs[run].book, e->type)));
+}
+
+static void take(void *user, unsigned run, struct shown_event *e)
+{
+    struct drawn *d = user;
+    halves_take(&d->halves, run, e);
+}
+
+static void draw(struct drawn *d)
+{
+    static const char *const headings[] = {"recorded: a.poet", "again: b.poet"};
+    d->beside = beside_new();
+    for (unsigned run = 0; run < 2; run++) {
+        const struct book *book = &d->runs[run].book;
+        end(&d->runs[run]);
+        tell(&d->runs[run], align, d, run);
+        for (uint32_t i = 1; i <= book->line_count; i++) {
+            beside_name(d->beside, run, i, book_line(book, i)->is.name);
+            beside_call(d->beside, run, i, book_label(book, i));
+        }
+    }
+    beside_align(d->beside);
+    struct ref at[] = {beside_first(d->beside, 0), beside_first(d->beside, 1)};
+    halves_begin(&d->halves, &d->runs[0].book, &d->runs[1].book, d->beside, at);
+    tell(&d->runs[0], take, d, 0);
+    tell(&d->runs[1], take, d, 1);
+    char *said[] = {memory_copied("did this"), memory_copied("did that")};
+    halves_finish(&d->halves, headings, said);
+}
+
+static void drawn_free(struct drawn *d)
+{
+    halves_free(&d->halves);
+    beside_free(d->beside);
+    for (unsigned run = 0; run < 2; run++) {
+        book_free(&d->runs[run].book);
+        run_free(d->runs[run].run);
+    }
+}
+
+static struct scene *scene_of(const struct drawn *d)
+{
+    struct scene_options options = {.title = "made", .caption = "flipped"};
+    halves_options(&d->halves, &options);
+    return scene_build(&d->halves.window, &d->halves.both.book, &options);
+}
+
+/* ---- what holds of all ---- */
+
+/* The event that is equal to that of the mark, drawn in the other half. */
+static const struct scene_mark *equal_of(const struct drawn *d, const struct scene *s,
+                                         const struct scene_mark *m)
+{
+    const struct both *both = &d->halves.both;
+    struct ref own = both_own(both, m->event->at);
+    unsigned run = both_run(both, m->event->at.line);
+    if (!beside_equal(d->beside, run, own))
+        return NULL;
+    struct ref there = {both_line(both, !run, beside_line(d->beside, run, own.line)), own.number};
+    for (uint32_t i = 0; i < s->mark_count; i++)
+        if (ref_equal(s->marks[i].event->at, there))
+            return &s->marks[i];
+    fail_msg("it is not drawn");
+    return NULL;
+}
+
+static unsigned check(const struct drawn *d, const struct scene *s)
+{
+    unsigned equal = 0;
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i], *there = equal_of(d, s, m);
+        if (there) {
+            assert_true(m->x_pt == there->x_pt);
+            assert_string_equal(book_type(&d->halves.both.book, m->event->type),
+                                book_type(&d->halves.both.book, there->event->type));
+            assert_string_equal(s->rows[m->row].label, s->rows[there->row].label);
+            equal++;
+        }
+        if (i && s->marks[i - 1].row == m->row) { /* of one line */
+            assert_true(s->marks[i - 1].x_pt < m->x_pt);
+            assert_true(s->marks[i - 1].event->at.number < m->event->at.number);
+        }
+    }
+    for (uint32_t i = 0; i < s->link_count; i++) { /* none leads from one half to the other */
+        double middle = s->rows[d->halves.headings[1].row].y_pt;
+        assert_true((s->links[i].y0_pt < middle) == (s->links[i].y1_pt < middle));
+    }
+    return equal;
+}
+
+static void what_is_equal_is_aligned(void **context)
+{
+    (void)context;
+    unsigned equal = 0;
+    srandom(3);
+    for (unsigned round = 0; round < 100; round++) {
+        struct drawn d = {0};
+        begin(&d.runs[0], 0), begin(&d.runs[1], (unsigned)random() % LINES);
+        start(&d.runs[0]), start(&d.runs[1]);
+        unsigned same = (unsigned)random() % 60;
+        for (unsigned i = 0; i < 90; i++) {
+            unsigned thread = (unsigned)random() % THREADS, lock = (unsigned)random() % LOCKS;
+            visit(&d.runs[0], thread, lock);
+            if (i >= same)
+                thread = (unsigned)random() % THREADS, lock = (unsigned)random() % LOCKS;
+            visit(&d.runs[1], thread, lock);
+        }
+        draw(&d);
+        struct scene *s = scene_of(&d);
+        equal += check(&d, s);
+        assert_true(s->column_count <= 102);
+        assert_int_equal(s->flag_count, d.halves.noted_count);
+        scene_free(s);
+        drawn_free(&d);
+    }
+    assert_true(equal > 1000);
+}
+
+static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
+{
+    (void)context;
+    struct drawn d = {0};
+    begin(&d.runs[0], 0), begin(&d.runs[1], 1);
+    for (unsigned run = 0; run < 2; run++) {
+        start(&d.runs[run]);
+        pair(&d.runs[run], 2, 1, ENTER, ENTERED); /* bob stays there */
+        for (unsigned i = 0; i < 40; i++)
+            visit(&d.runs[run], 0, 0);
+        visit(&d.runs[run], run, 0);
+        visit(&d.runs[run], 2, 0); /* so that he has a row */
+    }
+    draw(&d);
+    assert_true(d.halves.window.more_left);
+    for (uint32_t i = 0; i < d.halves.window.row_count; i++) {
+        const struct shown_row *row = &d.halves.window.rows[i];
+        const char *label = book_label(&d.halves.both.book, row->line);
+        assert_true(strcmp(label, "T:main") != 0 || row->left > 40);
+        assert_true(strcmp(label, "T:bob") != 0 || row->left == 2);
+    }
+    bool at_knives = false; /* bob is there, not on his own line */
+    for (uint32_t i = 0; i < d.halves.window.stay_count; i++)
+        at_knives |= d.halves.window.stays[i].at.line == d.runs[0].lines[THREADS + 1];
+    assert_true(at_knives);
+    drawn_free(&d);
+}
+
+/* ---- as it was ---- */
+
+static void golden(const char *name, const struct drawn *d)
+{
+    char path[128], *text = NULL, *wanted = NULL;
+    size_t size, room;
+    struct scene *s = scene_of(d);
+    FILE *f = open_memstream(&text, &size);
+    text_write(s, &d->halves.both.book, &(struct text_options){0}, f);
+    fputs("\n", f);
+    scene_print(s, f);
+    for (uint32_t i = 0; i < d->halves.equal_count; i++)
+        fprintf(f, "equal %u:%llu\n", d->halves.equal[i].line,
+                (unsigned long long)d->halves.equal[i].number);
+    fclose(f);
+    scene_free(s);
+    snprintf(path, sizeof path, "tests/golden/%s.txt", name);
+    if (getenv("POET_WRITE_GOLDEN")) {
+        f = fopen(path, "w");
+        fputs(text, f);
+        fclose(f);
+    }
+    f = fopen(path, "r");
+    assert_non_null(f);
+    assert_true(getdelim(&wanted, &room, 0, f) > 0);
+    fclose(f);
+    assert_string_equal(text, wanted);
+    free(wanted);
+    free(text);
+}
+
+static void a_flip_is_drawn_as_it_was(void **context)
+{
+    (void)context;
+    struct drawn d = {0};
+    begin(&d.runs[0], 0), begin(&d.runs[1], 2);
+    for (unsigned run = 0; run < 2; run++) {
+        start(&d.runs[run]);
+        visit(&d.runs[run], 0, 1);
+        ask(&d.runs[run], 1, 0);
+        ask(&d.runs[run], 2, 0);
+        visit(&d.runs[run], run ? 2 : 1, 0);
+        visit(&d.runs[run], run ? 1 : 2, 0);
+        ask(&d.runs[run], 0, 1);
+        visit(&d.runs[run], 0, 1); /* concurrent with that */
+    }
+    draw(&d);
+    golden("halves-flip", &d);
+    drawn_free(&d);
+}
+
+static void a_run_that_ended_early_is_drawn_as_it_was(void **context)
+{
+    (void)context;
+    struct drawn d = {0};
+    begin(&d.runs[0], 0), begin(&d.runs[1], 1);
+    for (unsigned run = 0; run < 2; run++) {
+        start(&d.runs[run]);
+        visit(&d.runs[run], 1, 0);
+        ask(&d.runs[run], 2, 0);
+        if (!run)
+            visit(&d.runs[run], 2, 0);
+    }
+    draw(&d);
+    assert_int_equal(d.halves.at[1].line, 0);
+    golden("halves-early", &d);
+    drawn_free(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_equal_is_aligned),
+        cmocka_unit_test(what_is_not_in_the_picture_is_said_at_its_edge),
+        cmocka_unit_test(a_flip_is_drawn_as_it_was),
+        cmocka_unit_test(a_run_that_ended_early_is_drawn_as_it_was)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
