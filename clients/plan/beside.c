@@ -252,6 +252,14 @@ bool beside_equal(const struct beside *b, unsigned run, struct ref at)
     return i != DEEDS_NONE && b->runs[run].items[i].other != DEEDS_NONE;
 }
 
+uint64_t beside_equals(const struct beside *b)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < b->runs[0].count; i++)
+        count += b->runs[0].items[i].other != DEEDS_NONE;
+    return count;
+}
+
 /* The half of its point that its thread did first: that on its own line. */
 static struct ref first_half(const struct deeds *r, uint32_t i)
 {

@@ -31,6 +31,7 @@ uint32_t beside_line(const struct beside *beside, unsigned run, uint32_t line);
  * same in both runs if it is equal.  -1: there is no such event. */
 int32_t beside_column(const struct beside *beside, unsigned run, struct ref at);
 bool beside_equal(const struct beside *beside, unsigned run, struct ref at);
+uint64_t beside_equals(const struct beside *beside); /* how many events are */
 /* The first event in the order of the log that is not equal to any of the other run, of a point the half on its thread's own
  * line; line 0: all are. */
 struct ref beside_first(const struct beside *beside, unsigned run);

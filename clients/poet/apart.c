@@ -19,6 +19,7 @@
 struct coming {
     const struct apart *apart;
     struct subject subjects[2];
+    unsigned opened; /* of them */
     struct beside *beside;
     struct ref at[2];
     uint64_t left_out; /* events that are not compared, of both */
@@ -26,6 +27,7 @@ struct coming {
     char *said[2], *headings[2]; /* of the halves */
     struct halves halves;
     unsigned run; /* that is read now */
+    bool says; /* where it is, on standard output */
 };
 
 /* ---- where ---- */
@@ -158,11 +160,30 @@ static bool take_stuck(struct coming *c)
     return true;
 }
 
+static const char *word(const struct coming *c, unsigned run)
+{
+    const char *said = c->apart->words[run];
+    return said ? said : run ? "again" : "recorded";
+}
+
 static char *heading(const char *word, const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     return strlen(name) > 40 ? memory_printed("%s: %.24s…%s", word, name, name + strlen(name) - 12)
                              : memory_printed("%s: %s", word, name);
+}
+
+/* In words. */
+static void say_place(const struct coming *c)
+{
+    char at[48];
+    printf("they part after %llu equal event%s\n", (unsigned long long)beside_equals(c->beside),
+           plural(beside_equals(c->beside)));
+    for (unsigned run = 0; run < 2; run++) {
+        ref_print(at, sizeof at, c->at[run]);
+        printf("%s: %s%s%s\n", c->subjects[run].source.name, c->at[run].line ? at : "",
+               c->at[run].line ? " " : "", c->said[run] ? c->said[run] : "nothing more");
+    }
 }
 
 static bool draw(struct coming *c)
@@ -172,8 +193,10 @@ static bool draw(struct coming *c)
     for (c->run = 0; c->run < 2; c->run++)
         if (!subject_ask(c->apart->command, &c->subjects[c->run], ASK_DUMP, NULL, take_drawn, c))
             return false;
-    c->headings[0] = heading("recorded", c->subjects[0].source.name);
-    c->headings[1] = heading("again", c->subjects[1].source.name);
+    for (unsigned run = 0; run < 2; run++)
+        c->headings[run] = heading(word(c, run), c->subjects[run].source.name);
+    if (c->says)
+        say_place(c);
     halves_finish(&c->halves, (const char *const *)c->headings, c->said);
     c->said[0] = c->said[1] = NULL;
     return take_stuck(c);
@@ -211,7 +234,10 @@ static char *caption_of(const struct coming *c)
     char *caption = NULL;
     size_t size = 0;
     FILE *f = memory_given(open_memstream(&caption, &size), 1);
-    fputs(c->apart->caption, f);
+    if (c->apart->caption)
+        fputs(c->apart->caption, f);
+    else
+        fprintf(f, "%llu events are equal", (unsigned long long)beside_equals(c->beside));
     if (c->before)
         fputs("; by what lines are called, the runs differ before that", f);
     if (!c->at[0].line || !c->at[1].line)
@@ -232,7 +258,7 @@ static int write_file(struct coming *c, const char *file)
 {
     const struct book *book = &c->subjects[0].source.book;
     enum suffix suffix = suffix_of(file);
-    char *title = memory_printed("%s, recorded and again", book->run.name);
+    char *title = memory_printed("%s, %s and %s", book->run.name, word(c, 0), word(c, 1));
     char *caption = caption_of(c);
     struct scene_options options = {.title = title,
                                     .caption = caption,
@@ -281,23 +307,56 @@ static int picture(struct coming *c, const char *file)
     return draw(c) ? write_file(c, file) : EXIT_FAILED;
 }
 
+/* False: one of them cannot be read. */
+static bool open_both(struct coming *c)
+{
+    const char *const traces[] = {c->apart->recorded, c->apart->again};
+    while (c->opened < 2 && subject_open(c->apart->command, &c->subjects[c->opened],
+                                         traces[c->opened], SOURCE_ALL_LINES, LABELS_NAME))
+        c->opened++;
+    return c->opened == 2;
+}
+
+static void close_both(struct coming *c)
+{
+    free(c->halves.stuck);
+    halves_free(&c->halves);
+    for (unsigned run = 0; run < 2; run++) {
+        free(c->headings[run]);
+        free(c->said[run]);
+    }
+    beside_free(c->beside);
+    while (c->opened > 0)
+        subject_close(&c->subjects[--c->opened]);
+}
+
 int apart_picture(const struct apart *apart, const char *file)
 {
-    const char *const traces[] = {apart->recorded, apart->again};
     struct coming c = {.apart = apart};
-    unsigned opened = 0;
-    while (opened < 2 && subject_open(apart->command, &c.subjects[opened], traces[opened],
-                                      SOURCE_ALL_LINES, LABELS_NAME))
-        opened++;
-    int status = opened == 2 ? picture(&c, file) : EXIT_FAILED;
-    free(c.halves.stuck);
-    halves_free(&c.halves);
-    for (unsigned run = 0; run < 2; run++) {
-        free(c.headings[run]);
-        free(c.said[run]);
-    }
-    beside_free(c.beside);
-    while (opened > 0)
-        subject_close(&c.subjects[--opened]);
+    int status = open_both(&c) ? picture(&c, file) : EXIT_FAILED;
+    close_both(&c);
+    return status;
+}
+
+#define EXIT_TROUBLE 2 /* as cmp and diff have it */
+
+static int compare(struct coming *c, const char *file)
+{
+    if (too_many(c) || !align(c))
+        return EXIT_TROUBLE;
+    if (find(c))
+        return draw(c) && (!file || write_file(c, file) == EXIT_DONE) ? EXIT_FAILED : EXIT_TROUBLE;
+    if (c->says)
+        printf("the same: %llu events\n", (unsigned long long)beside_equals(c->beside));
+    if (file)
+        command_fail(c->apart->command, "%s is not written: all is equal", file);
+    return EXIT_DONE;
+}
+
+int apart_compare(const struct apart *apart, const char *file, bool quiet)
+{
+    struct coming c = {.apart = apart, .says = !quiet};
+    int status = open_both(&c) ? compare(&c, file) : EXIT_TROUBLE;
+    close_both(&c);
     return status;
 }
