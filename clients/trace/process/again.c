@@ -32,14 +32,14 @@ bool again_waits(enum event event, const struct stream *s, bool now)
     return is < 0 ? now : is;
 }
 
-size_t again_moves(enum event event, const struct stream *s, size_t bytes)
+size_t again_moves(enum event event, const struct stream *s, poet_line_t line, size_t bytes)
 {
     uint32_t got = 0;
     if (again_next(event, s) <= 0)
         return bytes;
     if (poet_asked(event_type(event), &got) && got && got < bytes)
         bytes = got;
-    poet_turn(stream_line(s), event_type(event));
+    poet_turn(line, event_type(event));
     return bytes;
 }
 

@@ -19,7 +19,8 @@ void again_takes(enum event event, const struct stream *stream);
 /* Whether a call is to say that it waits, as it did; now: whether it has to, now. */
 bool again_waits(enum event event, const struct stream *stream, bool now);
 /* How many bytes the call moved then, `bytes` where that is not known; waits until it may. */
-size_t again_moves(enum event event, const struct stream *stream, size_t bytes);
+size_t again_moves(enum event event, const struct stream *stream, poet_line_t line,
+                   size_t bytes); /* line: the stream's */
 /* It found nothing then, and so it does now: a call that would not wait.  Not for longer than a second. */
 bool again_finds_nothing(const struct stream *stream);
 /* Whether a call that found nothing is made once more, after a millisecond, since it found something then; *tries: from 0

@@ -110,7 +110,9 @@ static void begin_count(struct transfer *t, int fd, bool writes, const void *giv
 /* In a run that is repeated. */
 static void begin_again(struct transfer *t, int fd, bool writes, int flags)
 {
-    t->bytes = again_moves(writes ? WRITE : READ, &t->stream, t->bytes);
+    if (!again_plays())
+        return;
+    t->bytes = again_moves(writes ? WRITE : READ, &t->stream, stream_line(&t->stream), t->bytes);
     t->expected = again_next(writes ? WRITE : READ, &t->stream) > 0 ||
                   (!writes && again_next(ENDED, &t->stream) > 0);
     t->refused =

@@ -19,6 +19,7 @@ bool looks(const void *site); /* whether a call from there is to be looked at; o
 bool is_shut(void); /* none is, and no system call is made for looking */
 bool is_own_process(void);    /* not a child that shares its memory with its parent (vfork) */
 void *next(const char *name); /* the call that we stand before */
+uint64_t now_ns(void); /* of the monotonic clock */
 void entry_begin(void);       /* in this process, which may be a fork */
 
 /* Done without the program noticing; `saved` is its errno. */

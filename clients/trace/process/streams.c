@@ -7,8 +7,6 @@
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
 
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct stream numbers(uint64_t key, bool make)
@@ -197,18 +195,4 @@ void stream_ended(const struct stream *s, const void *site)
                                  .high = mix(s->key, SHUT_KEY),
                                  .low = low,
                                  .keys = keys});
-}
-
-#define SHUT_STEP_NS 1000000u
-
-/* Where no clock may be read it goes on with each look, so that whoever waits gives up. */
-uint64_t now_ns(void)
-{
-    static uint64_t looks_shut;
-    struct timespec now;
-    if (is_shut())
-        return __atomic_add_fetch(&looks_shut, SHUT_STEP_NS, __ATOMIC_RELAXED);
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC,
-            &now); /* (the C library's may read a forbidden counter) */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -44,7 +44,6 @@ void stream_wrote(const struct stream *stream, poet_event_t event, uint64_t from
 bool stream_last_write(const struct stream *stream, uint64_t byte,
                        poet_event_t *event); /* if that wrote it */
 void stream_written_by(const struct stream *stream, uint32_t process);
-uint64_t now_ns(void);
 void stream_shut(const struct stream *stream,
                  const void *site); /* an end that writes is about to close */
 void stream_left(const struct stream *stream); /* the same, and it cannot be told when or whether */
