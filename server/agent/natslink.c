@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "server/agent/natslink.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CONNECT_MS 3000
 #define WAIT_MS 5000 /* for an answer of JetStream */
@@ -16,36 +19,93 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Who we are, where the address does not say it; false: a file that cannot be used, why names it. */
+/* ---- files that the environment names ---- */
+
+static const struct file {
+    const char *name;
+    const char *with; /* without this one it says nothing */
+    bool secret;
+} files[] = {{"POET_NATS_CREDS", NULL, true},
+             {"POET_NATS_SEED", "POET_NATS_NKEY", true},
+             {"POET_NATS_CA", NULL, false},
+             {"POET_NATS_CERT", "POET_NATS_KEY", false},
+             {"POET_NATS_KEY", "POET_NATS_CERT", true}};
+
+/* libnats would say of some of it that an argument is wrong, and of some nothing. */
+static bool is_usable(const struct file *file, const struct nats_where *where, char *why)
+{
+    const char *path = variable(file->name);
+    struct stat st;
+    if (!path)
+        return true;
+    if (file->with && !variable(file->with))
+        snprintf(why, NATS_WHY_BYTES, "%s: %s is set, and %s is not: set both", where->shown,
+                 file->name, file->with);
+    else if (access(path, R_OK) < 0 || stat(path, &st) < 0)
+        snprintf(why, NATS_WHY_BYTES, "%s: %s: %s: %s", where->shown, file->name, path,
+                 strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        snprintf(why, NATS_WHY_BYTES, "%s: %s: %s is no file", where->shown, file->name, path);
+    else if (file->secret && st.st_mode & 077)
+        snprintf(why, NATS_WHY_BYTES,
+                 "%s: %s: %s: others can read it: chmod 600, and have a new one made if they did",
+                 where->shown, file->name, path);
+    else
+        return true;
+    return false;
+}
+
+static bool are_usable(const struct nats_where *where, char *why)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!is_usable(&files[i], where, why))
+            return false;
+    bool seed = variable("POET_NATS_SEED"), good = true;
+    if (variable("POET_NATS_NKEY") && !seed)
+        good = false,
+        snprintf(why, NATS_WHY_BYTES,
+                 "%s: POET_NATS_NKEY is set, and POET_NATS_SEED is not: set both", where->shown);
+    else if (seed && variable("POET_NATS_CREDS"))
+        good = false,
+        snprintf(why, NATS_WHY_BYTES,
+                 "%s: POET_NATS_CREDS and POET_NATS_SEED are set: take one away", where->shown);
+    return good;
+}
+
+/* Who we are, where the address does not say it. */
 static natsStatus show_who(natsOptions *options, const char **which)
 {
-    const char *creds = variable("POET_NATS_CREDS"), *seed = variable("POET_NATS_SEED"),
-               *key = variable("POET_NATS_NKEY");
-    natsStatus s = NATS_OK;
+    const char *creds = variable("POET_NATS_CREDS"), *seed = variable("POET_NATS_SEED");
     *which = "POET_NATS_CREDS";
     if (creds)
-        s = natsOptions_SetUserCredentialsFromFiles(options, creds, NULL);
-    if (s != NATS_OK)
-        return s;
+        return natsOptions_SetUserCredentialsFromFiles(options, creds, NULL);
     *which = "POET_NATS_NKEY and POET_NATS_SEED";
-    return key || seed ? natsOptions_SetNKeyFromSeed(options, key, seed) : NATS_OK;
+    return seed ? natsOptions_SetNKeyFromSeed(options, variable("POET_NATS_NKEY"), seed) : NATS_OK;
+}
+
+static bool is_secure(const struct nats_where *where)
+{
+    return where->tls || variable("POET_NATS_CA") || variable("POET_NATS_CERT");
 }
 
 static natsStatus load_tls(natsOptions *options, const struct nats_where *where, const char **which)
 {
-    const char *ca = variable("POET_NATS_CA"), *certificate = variable("POET_NATS_CERT"),
-               *key = variable("POET_NATS_KEY");
-    natsStatus s = NATS_OK;
+    const char *ca = variable("POET_NATS_CA"), *certificate = variable("POET_NATS_CERT");
     *which = "TLS";
-    if (where->tls || ca || certificate)
-        s = natsOptions_SetSecure(options, true);
+    if (!is_secure(where))
+        return NATS_OK;
+    natsStatus s = natsOptions_SetSecure(options, true);
+    if (s == NATS_OK)
+        s = natsOptions_SetExpectedHostname(options, where->host);
     if (s == NATS_OK && ca)
         *which = "POET_NATS_CA", s = natsOptions_LoadCATrustedCertificates(options, ca);
     if (s == NATS_OK && certificate)
-        *which = "POET_NATS_CERT and POET_NATS_KEY",
-        s = natsOptions_LoadCertificatesChain(options, certificate, key);
+        *which = "POET_NATS_CERT and POET_NATS_KEY (do they belong together?)",
+        s = natsOptions_LoadCertificatesChain(options, certificate, variable("POET_NATS_KEY"));
     return s;
 }
+
+/* ---- what went wrong ---- */
 
 /* libnats says of a name that nobody knows that there is no server. */
 static bool is_known(const struct nats_where *where, char *why)
@@ -60,30 +120,84 @@ static bool is_known(const struct nats_where *where, char *why)
     return !e;
 }
 
-static void why_not(char *why, const struct nats_where *where, natsStatus s)
+/* Which of the ways to say who we are it did not like. */
+static const char *refused(void)
+{
+    if (variable("POET_NATS_CREDS"))
+        return "look at POET_NATS_CREDS, which has expired, or is of nobody that it knows";
+    if (variable("POET_NATS_SEED"))
+        return "look at POET_NATS_NKEY, which it must know, and POET_NATS_SEED, which must be its";
+    return "look at USER:PASSWORD@ or TOKEN@ in its address, or name POET_NATS_CREDS, or "
+           "POET_NATS_NKEY and POET_NATS_SEED";
+}
+
+/* By what OpenSSL says of its certificate. */
+static const char *distrusted(const char *said)
+{
+    if (strstr(said, "mismatch"))
+        return "its certificate is for another host: write the name that is in it";
+    if (strstr(said, "expired") || strstr(said, "not yet valid"))
+        return "its certificate has expired, or is not valid yet: it needs a new one, where the "
+               "clock of this machine is right";
+    if (strstr(said, "issuer") || strstr(said, "self") || strstr(said, "signature"))
+        return "who signed its certificate is not known: name the file of that one's in "
+               "POET_NATS_CA";
+    return strstr(said, "certificate") && !strstr(said, "alert")
+               ? "its certificate cannot be trusted"
+               : NULL;
+}
+
+/* A server that does not like our certificate, or misses it, says so in its own log alone. */
+static const char *disliked(void)
+{
+    return variable("POET_NATS_CERT")
+               ? "the NATS server has hung up: look whether POET_NATS_CERT has expired, and whether "
+                 "it knows who signed that"
+               : "the NATS server has hung up: it may want a certificate: POET_NATS_CERT and "
+                 "POET_NATS_KEY";
+}
+
+/* What libnats said last, without where in it. */
+static const char *last_said(void)
 {
     natsStatus ignored;
     const char *said = nats_GetLastError(&ignored);
+    const char *behind = said && *said == '(' ? strstr(said, "): ") : NULL;
+    return behind ? behind + 3 : said ? said : "";
+}
+
+static const char *known_reason(const struct nats_where *where, natsStatus s, const char *said)
+{
+    const char *cause = s == NATS_SSL_ERROR ? distrusted(said) : NULL;
+    if (cause)
+        return cause;
     if (s == NATS_NO_SERVER)
-        snprintf(why, NATS_WHY_BYTES, "%s: nobody listens there: start nats-server -js there",
-                 where->shown);
+        return "nobody listens there: start nats-server -js there";
+    if (s == NATS_SECURE_CONNECTION_WANTED)
+        return "it has no TLS: write nats:// without POET_NATS_CA and POET_NATS_CERT, or give it a "
+               "certificate";
+    if (is_secure(where) &&
+        (s == NATS_PROTOCOL_ERROR || s == NATS_CONNECTION_CLOSED || s == NATS_IO_ERROR ||
+         (s == NATS_SSL_ERROR && (strstr(said, "alert") || !strstr(said, "handshake")))))
+        return disliked();
+    return NULL;
+}
+
+static void why_not(char *why, const struct nats_where *where, natsStatus s)
+{
+    const char *said = last_said(), *reason = known_reason(where, s, said);
+    if (reason)
+        snprintf(why, NATS_WHY_BYTES, "%s: %s", where->shown, reason);
     else if (s == NATS_CONNECTION_AUTH_FAILED)
-        snprintf(
-            why, NATS_WHY_BYTES,
-            "%s: the NATS server does not let us in: look at USER:PASSWORD@ in its address, or at "
-            "POET_NATS_CREDS, or POET_NATS_NKEY and POET_NATS_SEED",
-            where->shown);
-    else if (s == NATS_SSL_ERROR || s == NATS_SECURE_CONNECTION_WANTED ||
-             s == NATS_SECURE_CONNECTION_REQUIRED)
-        snprintf(
-            why, NATS_WHY_BYTES,
-            "%s: %s: tls:// is for a server with TLS, and POET_NATS_CA names who signed for it",
-            where->shown, natsStatus_GetText(s));
+        snprintf(why, NATS_WHY_BYTES, "%s: the NATS server does not let us in: %s", where->shown,
+                 refused());
     else
         snprintf(why, NATS_WHY_BYTES, "%s: %s%s%s", where->shown, natsStatus_GetText(s),
-                 said && *said ? ": " : "", said ? said : "");
+                 *said ? ": " : "", said);
     why[strcspn(why, "\n")] = 0;
 }
+
+/* ---- to connect ---- */
 
 static natsStatus prepare(natsOptions *options, const struct nats_where *where, const char **which)
 {
@@ -110,7 +224,7 @@ bool natslink_open(struct natslink *link, const struct nats_where *where, char *
     jsOptions js;
     const char *which = "";
     *link = (struct natslink){0};
-    if (!is_known(where, why))
+    if (!are_usable(where, why) || !is_known(where, why))
         return false;
     natsStatus s = natsOptions_Create(&options);
     if (s == NATS_OK)

@@ -1,13 +1,15 @@
-/* In place of nats.c, natslink.c and natsreader.c where Poet is built without libnats: it says so. */
+/* In place of nats.c, natslink.c and natsreader.c where Poet is built without libnats, or without what packs for it: it says so. */
 #include "server/agent/destination.h"
 #include "server/agent/natsreader.h"
+#include "server/far/tls.h"
 
 #include <unistd.h>
 
 static void say(struct error *error)
 {
-    error_set(error,
-              "this Poet was built without libnats (Debian: libnats-dev), so it speaks no NATS");
+    error_set(error, "this Poet was built without %s, so it speaks no NATS",
+              tls_is_there() ? "libnats (Debian: libnats-dev)"
+                             : "GnuTLS and zstd (Debian: libgnutls28-dev, libzstd-dev)");
 }
 
 static struct destination *open_none(struct ev_loop *loop, const char *where, const char *host,

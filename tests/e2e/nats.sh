@@ -18,7 +18,7 @@ nats_start() {
     "$nats" -js -a 127.0.0.1 -p "$nats_port" -sd "$work/nats" --ports_file_dir "$work/ports" "$@" >>nats.log 2>&1 &
     nats_pid=$!
     pids="$pids $nats_pid"
-    nats_said() { url=$(cat ports/*.ports 2>/dev/null | perl -ne 'print $1 if m{"(nats://[0-9.]+:[0-9]+)"}') && [ -n "$url" ]; }
+    nats_said() { url=$(cat ports/*.ports 2>/dev/null | perl -ne 'print $1 if m{"((?:nats|tls)://[0-9.]+:[0-9]+)"}') && [ -n "$url" ]; }
     until_true nats_said
     nats_port=${url##*:}
 }
