@@ -6,14 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #define GOT_TEXT "got %u, asked %u"
-#define GOT_BYTES 48u
+#define GOT_TOGETHER ", with the next" /* the same call told of the next one, too */
+#define GOT_BYTES 64u
 
 static inline bool got_read(const char *text, uint32_t *got, uint32_t *asked)
 {
-    char more;
-    return sscanf(text, GOT_TEXT "%c", got, asked, &more) == 2 && *asked;
+    int read = 0;
+    return sscanf(text, GOT_TEXT "%n", got, asked, &read) == 2 && *asked &&
+           (!text[read] || strcmp(text + read, GOT_TOGETHER) == 0);
 }
 
 static inline bool got_is(const char *text)

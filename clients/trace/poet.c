@@ -175,10 +175,14 @@ uint32_t poet_ask(poet_type_t type, uint32_t *asked, uint32_t otherwise)
     return t && replays && type ? part_got(t, type, *asked, otherwise) : otherwise;
 }
 
-uint32_t poet_asked(poet_type_t type, uint32_t *got)
+uint32_t poet_asked(poet_type_t type, uint32_t *got, int *together)
 {
     struct thread *t = replays ? thread_recording() : NULL;
-    return t ? part_asked(t, type, got) : 0;
+    bool with_next = false;
+    uint32_t asked = t ? part_asked(t, type, got, &with_next) : 0;
+    if (together)
+        *together = with_next;
+    return asked;
 }
 
 void poet_annotate(poet_event_t event, const char *format, ...)
@@ -427,7 +431,9 @@ poet_event_t poet_record(const poet_record_t *record)
     busy_begin(t);
     char text[GOT_BYTES];
     bool answers = record->asked && keys <= 1;
-    int size = answers ? snprintf(text, sizeof text, GOT_TEXT, record->got, record->asked) : 0;
+    int size = answers ? snprintf(text, sizeof text, GOT_TEXT "%s", record->got, record->asked,
+                                  record->flags & POET_TOGETHER ? GOT_TOGETHER : "")
+                       : 0;
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
     poet_event_t event = single_by(

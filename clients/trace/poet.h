@@ -111,9 +111,10 @@ int poet_next_after(poet_type_t type);
  * poet_ask: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
  * type says that tells of it (poet_record_t), in a run that is repeated; else `otherwise`.
  * Type 0: it is counted only, as what it will get is clear.
- * poet_asked: which of them the thread's next event tells of, if it has that type, and what that got; else 0. */
+ * poet_asked: which of them the thread's next event tells of, if it has that type, and what that got; else 0.
+ * together (NULL: does not matter): whether the same call told of the event behind it, too (POET_TOGETHER). */
 uint32_t poet_ask(poet_type_t type, uint32_t *asked, uint32_t otherwise);
-uint32_t poet_asked(poet_type_t type, uint32_t *got);
+uint32_t poet_asked(poet_type_t type, uint32_t *got, int *together);
 
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
@@ -145,6 +146,8 @@ poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64
 #define POET_DOUBT_THREAD 0x200u
 #define POET_DOUBT_OBJECT 0x400u
 #define POET_AFTER 0x800u /* comes after event number *low of the line `high`, without an arrow */
+#define POET_TOGETHER                                                                              \
+    0x1000u /* with `asked`: one call tells of this and of the thread's next event */
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;

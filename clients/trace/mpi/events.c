@@ -48,18 +48,19 @@ poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, i
 }
 
 poet_event_t note_got(enum event type, poet_line_t about, const uint64_t key[2], uint32_t asked,
-                      int source, bool last, const void *site)
+                      int source, bool together, const void *site)
 {
-    return poet_record(&(poet_record_t){.type = types[type],
-                                        .about = key ? 0 : about,
-                                        .flags = key ? POET_RECEIVE : 0,
-                                        .site = site,
-                                        .high = key ? key[0] : 0,
-                                        .low = key ? &key[1] : NULL,
-                                        .keys = key ? 1 : 0,
-                                        .count = key && last,
-                                        .asked = asked,
-                                        .got = (uint32_t)source});
+    return poet_record(
+        &(poet_record_t){.type = types[type],
+                         .about = key ? 0 : about,
+                         .flags = (key ? POET_RECEIVE : 0) | (together ? POET_TOGETHER : 0),
+                         .site = site,
+                         .high = key ? key[0] : 0,
+                         .low = key ? &key[1] : NULL,
+                         .keys = key ? 1 : 0,
+                         .count = key && type == EVENT_receive,
+                         .asked = asked,
+                         .got = (uint32_t)source});
 }
 
 int ask(enum event type, int from, uint32_t *asked)
@@ -69,11 +70,14 @@ int ask(enum event type, int from, uint32_t *asked)
 
 int again(enum event type) { return poet_again(types[type], -1); }
 
-uint32_t asked_next(enum event type, int *got)
+uint32_t asked_next(enum event type, int *got, bool *together)
 {
-    uint32_t is = 0, asked = poet_asked(types[type], &is);
+    uint32_t is = 0;
+    int with_next = 0;
+    uint32_t asked = poet_asked(types[type], &is, &with_next);
     if (asked)
         *got = (int)is;
+    *together = with_next;
     return asked;
 }
 

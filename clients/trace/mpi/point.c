@@ -398,10 +398,10 @@ API int MPI_Iprobe(int from, int tag, MPI_Comm handle, int *flag, MPI_Status *st
         return PMPI_Iprobe(from, tag, handle, flag, status);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     uint32_t asked;
-    bool any = from == MPI_ANY_SOURCE;
+    bool any = from == MPI_ANY_SOURCE, together;
     int found = again(EVENT_probed); /* or there was nothing */
     if (found == 1)
-        asked_next(EVENT_probed, &from);
+        asked_next(EVENT_probed, &from, &together);
     int e = PMPI_Iprobe(from, tag, handle, flag, status);
     for (int i = 0; i < LOOKS_MOST && found == 1 && e == MPI_SUCCESS && !*flag; i++)
         e = PMPI_Iprobe(from, tag, handle, flag, status);

@@ -26,6 +26,7 @@ struct request {
     uint64_t sequence;
     uint32_t asked; /* which poet_ask it is; 0: none */
     bool any; /* whose message it gets, or whether it comes before others, is luck: it is told */
+    bool together; /* told by a call that tells of another one behind it */
     struct plan *plan;
     struct request *before, *after; /* among the posted receives */
     struct request *next; /* in the table, or free */

@@ -37,7 +37,7 @@ size_t again_moves(enum event event, const struct stream *s, poet_line_t line, s
     uint32_t got = 0;
     if (again_next(event, s) <= 0)
         return bytes;
-    if (poet_asked(event_type(event), &got) && got && got < bytes)
+    if (poet_asked(event_type(event), &got, NULL) && got && got < bytes)
         bytes = got;
     poet_turn(line, event_type(event));
     return bytes;

@@ -103,28 +103,31 @@ bool part_is_about(struct thread *t, enum trace_type type, const struct line *li
 #define LOOKS_MOST 65536u /* events: an ask may be answered late */
 
 /* (others have there what they are after) */
-static bool answers(const struct script_event *e)
+static bool answers(const struct script_event *e, bool *together)
 {
     char text[GOT_BYTES];
-    int size = snprintf(text, sizeof text, GOT_TEXT, e->after_number, e->after_line);
-    return e->text == script_text(text, (size_t)size);
+    int alone = snprintf(text, sizeof text, GOT_TEXT, e->after_number, e->after_line);
+    int size = alone + snprintf(text + alone, sizeof text - (size_t)alone, GOT_TOGETHER);
+    *together = e->text == script_text(text, (size_t)size);
+    return *together || e->text == script_text(text, (size_t)alone);
 }
 
 uint32_t part_got(struct thread *t, uint16_t type, uint32_t asked, uint32_t otherwise)
 {
     const struct part *p = cast_part(t);
+    bool together;
     for (uint64_t i = p ? p->next : 0; p && i < p->count && i - p->next < LOOKS_MOST; i++)
         if (p->events[i].after_line == asked && cast_is(&p->events[i], type) &&
-            answers(&p->events[i]))
+            answers(&p->events[i], &together))
             return p->events[i].after_number;
     return otherwise;
 }
 
-uint32_t part_asked(struct thread *t, uint16_t type, uint32_t *got)
+uint32_t part_asked(struct thread *t, uint16_t type, uint32_t *got, bool *together)
 {
     const struct part *p = cast_part(t);
     const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
-    if (!e || !cast_is(e, type) || !answers(e))
+    if (!e || !cast_is(e, type) || !answers(e, together))
         return 0;
     *got = e->after_number;
     return e->after_line;

@@ -76,7 +76,7 @@ bool part_is_about(struct thread *thread, enum trace_type type, const struct lin
 /* What the thread's ask of that number got, as one of its next events, of that type, says; else: none does. */
 uint32_t part_got(struct thread *thread, uint16_t type, uint32_t asked, uint32_t otherwise);
 /* Of which ask its next event tells, if it has that type, and what that got; 0: of none. */
-uint32_t part_asked(struct thread *thread, uint16_t type, uint32_t *got);
+uint32_t part_asked(struct thread *thread, uint16_t type, uint32_t *got, bool *together);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
 bool part_has_cause(struct thread *thread); /* there is one, in whichever process */

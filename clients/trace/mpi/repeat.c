@@ -1,0 +1,137 @@
+#include "clients/trace/mpi/repeat.h"
+
+#include "clients/trace/mpi/events.h"
+
+#define PATIENCE_S 1.0
+
+static bool receives(const struct batch *b, int i)
+{
+    return b->requests[i] && b->requests[i]->kind == REQUEST_RECEIVE;
+}
+
+static int next_of(const struct batch *b, bool *together)
+{
+    int source;
+    uint32_t asked = asked_next(EVENT_receive, &source, together);
+    for (int i = 0; asked && b->requests && i < b->count; i++)
+        if (receives(b, i) && b->requests[i]->asked == asked)
+            return i;
+    return -1;
+}
+
+int repeat_next(const struct batch *b)
+{
+    bool together;
+    return next_of(b, &together);
+}
+
+static int first_receive(const struct batch *b)
+{
+    for (int i = 0; b->requests && i < b->count; i++)
+        if (receives(b, i))
+            return i;
+    return -1;
+}
+
+bool repeat_is(const struct batch *b) { return first_receive(b) >= 0 && again(EVENT_receive) >= 0; }
+
+int repeat_long(MPI_Request *handle, int *flag, MPI_Status *status)
+{
+    int e;
+    for (int i = 0; (e = PMPI_Test(handle, flag, status)) == MPI_SUCCESS && !*flag; i++)
+        if (i == LOOKS_MOST)
+            break;
+    return e;
+}
+
+/* (MPI goes on with the rest, where a call of ours finds nothing) */
+static int goes_on(MPI_Request handle)
+{
+    int there;
+    return PMPI_Request_get_status(handle, &there, MPI_STATUS_IGNORE);
+}
+
+int repeat_test(const struct batch *b, MPI_Request *handle, int *flag, MPI_Status *status)
+{
+    if (repeat_next(b) == 0)
+        return repeat_long(handle, flag, status);
+    *flag = 0;
+    return goes_on(*handle);
+}
+
+int repeat_test_all(struct batch *b, MPI_Request *handles, int *flag)
+{
+    int e = MPI_SUCCESS;
+    *flag = 0;
+    if (repeat_next(b) < 0)
+        return goes_on(handles[first_receive(b)]);
+    for (int i = 0; e == MPI_SUCCESS && !*flag && i < LOOKS_MOST; i++)
+        e = PMPI_Testall(b->count, handles, flag, b->statuses);
+    return e;
+}
+
+int repeat_others(struct batch *b, MPI_Request *handles, int *done, int *indices, int most,
+                  const void *site)
+{
+    int e = MPI_SUCCESS, flag;
+    for (int i = 0; e == MPI_SUCCESS && i < b->count && *done < most; i++) {
+        MPI_Status *status = &b->statuses[*done];
+        if (handles[i] == MPI_REQUEST_NULL)
+            continue;
+        if (receives(b, i)) {
+            e = goes_on(handles[i]);
+            continue;
+        }
+        e = PMPI_Test(&handles[i], &flag, status);
+        bool was_under_way = b->requests[i] || handles[i] == MPI_REQUEST_NULL;
+        if (e != MPI_SUCCESS || !flag || !was_under_way)
+            continue;
+        indices[(*done)++] = i;
+        batch_one(b, i, status, site);
+    }
+    return e;
+}
+
+/* What came with another one is not looked for again: it is on its way, unless the run is another one by now. */
+static int await_next(MPI_Request *handle, int *flag, MPI_Status *status)
+{
+    double begin = PMPI_Wtime();
+    int e;
+    while ((e = repeat_long(handle, flag, status)) == MPI_SUCCESS && !*flag)
+        if (PMPI_Wtime() - begin > PATIENCE_S)
+            break;
+    return e;
+}
+
+static int receives_again(struct batch *b, MPI_Request *handles, int *done, int *indices,
+                          bool waits, const void *site)
+{
+    int e = MPI_SUCCESS, there = 1;
+    bool together = true;
+    while (together && *done < b->count) {
+        int i = next_of(b, &together);
+        MPI_Status *status = &b->statuses[*done];
+        if (i < 0)
+            break;
+        e = waits   ? WAITING(EVENT_wait, PMPI_Wait(&handles[i], status))
+            : *done ? await_next(&handles[i], &there, status)
+                    : repeat_long(&handles[i], &there, status);
+        if (e != MPI_SUCCESS || !there)
+            break;
+        indices[(*done)++] = i;
+        b->requests[i]->any = true;
+        b->requests[i]->together = together;
+        batch_one(b, i, status, site);
+    }
+    return e;
+}
+
+int repeat_some(struct batch *b, MPI_Request *handles, int *done, int *indices, bool waits,
+                const void *site)
+{
+    *done = 0;
+    int e = receives_again(b, handles, done, indices, waits, site);
+    if (e == MPI_SUCCESS && (*done || !waits))
+        e = repeat_others(b, handles, done, indices, b->count, site);
+    return e;
+}

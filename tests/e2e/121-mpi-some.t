@@ -1,0 +1,129 @@
+#!/bin/bash
+# MPI in a run that is repeated: which of several requests were done, and when: by Waitsome, Testsome, Testany and Testall, with sends
+# among them; how many misses there were before is not told.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+cat >some.c <<'C'
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+#define TIMES 4
+static int me, n;
+static void late(void)
+{
+    unsigned char x = 0;
+    if (getrandom(&x, 1, 0) == 1)
+        usleep(x * 20);
+}
+static int from[8];
+static MPI_Request r[8];
+static MPI_Status s[8];
+static void begin(bool anybody) /* (both at once could take what another one waits for) */
+{
+    for (int i = 0; i < n - 1; i++)
+        MPI_Irecv(&from[i], 1, MPI_INT, anybody ? MPI_ANY_SOURCE : i + 1, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
+}
+static void say(const char *how, int done, const int *which)
+{
+    if (done)
+        printf("%s", how);
+    for (int i = 0; i < done; i++)
+        printf(" %d=%d", which[i], s[i].MPI_SOURCE);
+    if (done)
+        printf("; ");
+}
+static void waits_some(void)
+{
+    int done, which[8];
+    for (int left = n - 1; left; left -= done) {
+        MPI_Waitsome(n - 1, r, &done, which, s);
+        say("waitsome", done, which);
+    }
+}
+static void tests_some(void)
+{
+    int done, which[8];
+    for (int left = n - 1; left; left -= done) {
+        MPI_Testsome(n - 1, r, &done, which, s);
+        say("testsome", done, which);
+    }
+}
+static void tests_any(void)
+{
+    int there, which;
+    for (int left = n - 1; left; left -= there) {
+        MPI_Testany(n - 1, r, &which, &there, s);
+        say("testany", there, &which);
+    }
+}
+static void tests_all(void) /* others look meanwhile whether something else is there */
+{
+    int there = 0, which[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    while (!there)
+        MPI_Testall(n - 1, r, &there, s);
+    say("testall", n - 1, which);
+}
+static void sends_too(void) /* a send to oneself among them, which those from anybody would take */
+{
+    int to = 5, got, done, which[8], index[8];
+    MPI_Request all[8], own;
+    for (int i = 0; i < n - 1; i++)
+        all[i] = r[i];
+    MPI_Irecv(&got, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, &own);
+    MPI_Isend(&to, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, &all[n - 1]);
+    for (int left = n; left; left -= done) {
+        MPI_Testsome(n, all, &done, which, s);
+        int receives = 0;
+        for (int i = 0; i < done; i++)
+            if (which[i] != n - 1)
+                s[receives] = s[i], index[receives++] = which[i];
+        say("among", receives, index);
+    }
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+}
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    static void (*const steps[])(void) = {waits_some, tests_some, tests_any, tests_all, sends_too};
+    for (int step = 0; step < 5; step++)
+        for (int i = 0; i < TIMES; i++) {
+            if (me)
+                late(), MPI_Send(&me, 1, MPI_INT, 0, 10 * step + i, MPI_COMM_WORLD);
+            else
+                begin(step < 4 && i % 2), steps[step]();
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    MPI_Finalize();
+    if (!me)
+        printf("\n");
+    return 0;
+}
+C
+for mpi in mpich openmpi; do
+    if ! command -v mpicc.$mpi >/dev/null; then
+        skip "there is no $mpi"
+        continue
+    fi
+    mpicc.$mpi -g -w some.c -o some || exit 1
+    equal=0 same=0
+    for i in 1 2; do
+        rm -f some.poet
+        timeout 60 poet record -o some.poet -- mpirun.$mpi -n 4 ./some >first 2>errors || cat errors
+        until_true finished some.poet
+        for j in 1 2 3; do
+            rm -f again.poet
+            timeout 60 poet replay some.poet -o again.poet >second 2>said && same=$((same + 1)) || cat said
+            cmp -s first second && equal=$((equal + 1)) || cat first second
+            until_true finished again.poet
+        done
+    done
+    is "$mpi: the same are done, six times of six" "$equal" 6
+    is "$mpi: all events are the same" "$same" 6
+    check "$mpi: its trace is sound" sound some.poet
+done
+done_testing
