@@ -1,6 +1,7 @@
 /* Ordered loops of programs that gcc compiled. */
 #include "clients/trace/omp/gomp.h"
 #include "clients/trace/omp/ordered.h"
+#include "clients/trace/omp/share.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ static __thread unsigned dimensions __attribute__((tls_model("initial-exec")));
         bool (*call)(unsigned, long *, PARAMETERS parameters) =                                    \
             REAL(name, SITE, bool, (unsigned, long *, PARAMETERS parameters));                     \
         dimensions = count;                                                                        \
-        return call && call(count, counts, GIVEN given);                                           \
+        return SHARE(gomp_member(SITE), SHARE_CHUNK, got,                                          \
+                     call && call(count, counts, GIVEN given));                                    \
     }
 #define PARAMETERS(...) __VA_ARGS__
 #define GIVEN(...) __VA_ARGS__

@@ -73,6 +73,12 @@ static struct runtime *open_local(struct link_map *map)
 {
     void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     struct runtime *r = handle ? look_up(handle) : NULL;
+    if (r &&
+        module_of(r->calls[REAL_GOMP_parallel]) == module_of(names)) { /* it was linked without */
+        void *gomp = dlopen("libgomp.so.1", RTLD_LAZY);
+        free(r);
+        r = gomp ? look_up(gomp) : NULL;
+    }
     if (handle)
         dlclose(handle); /* who calls us keeps it */
     if (!r)

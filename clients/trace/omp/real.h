@@ -18,6 +18,17 @@
     C(omp_unset_lock##_) C(omp_test_lock##_) C(omp_init_nest_lock##_)                                 \
     C(omp_init_nest_lock_with_hint##_) C(omp_destroy_nest_lock##_) C(omp_set_nest_lock##_)            \
     C(omp_unset_nest_lock##_) C(omp_test_nest_lock##_)
+/* of loops over long, and over unsigned long long */
+#define LOOP_CALLS(C, _)                                                                             \
+    C(GOMP_loop##_##dynamic_start) C(GOMP_loop##_##guided_start)                                     \
+    C(GOMP_loop##_##nonmonotonic_dynamic_start) C(GOMP_loop##_##nonmonotonic_guided_start)           \
+    C(GOMP_loop##_##ordered_dynamic_start) C(GOMP_loop##_##ordered_guided_start)                     \
+    C(GOMP_loop##_##runtime_start) C(GOMP_loop##_##nonmonotonic_runtime_start)                       \
+    C(GOMP_loop##_##maybe_nonmonotonic_runtime_start) C(GOMP_loop##_##ordered_runtime_start)         \
+    C(GOMP_loop##_##start) C(GOMP_loop##_##ordered_start) C(GOMP_loop##_##dynamic_next)              \
+    C(GOMP_loop##_##guided_next) C(GOMP_loop##_##nonmonotonic_dynamic_next)                          \
+    C(GOMP_loop##_##nonmonotonic_guided_next) C(GOMP_loop##_##runtime_next)                          \
+    C(GOMP_loop##_##nonmonotonic_runtime_next) C(GOMP_loop##_##maybe_nonmonotonic_runtime_next)
 #define REAL_CALLS(C)                                                                                \
     C(GOMP_parallel) C(GOMP_parallel_reductions) C(GOMP_parallel_sections)                            \
     C(GOMP_parallel_loop_static) C(GOMP_parallel_loop_dynamic) C(GOMP_parallel_loop_guided)           \
@@ -36,6 +47,10 @@
     C(GOMP_task) C(GOMP_taskwait) C(GOMP_taskwait_depend) C(GOMP_taskgroup_start)                     \
     C(GOMP_taskgroup_end) C(GOMP_taskloop) C(GOMP_taskloop_ull)                                       \
     C(omp_get_num_threads) C(omp_get_thread_num) C(omp_get_level) C(omp_get_cancellation)             \
+    LOOP_CALLS(C, _) LOOP_CALLS(C, _ull_)                                                             \
+    C(GOMP_sections_start) C(GOMP_sections2_start) C(GOMP_sections_next) C(GOMP_single_start)         \
+    C(__kmpc_dispatch_next_4) C(__kmpc_dispatch_next_4u) C(__kmpc_dispatch_next_8)                    \
+    C(__kmpc_dispatch_next_8u) C(__kmpc_single)                                                       \
     LOCK_CALLS(C, ) LOCK_CALLS(C, _)                                                                  \
     C(__kmpc_fork_call) C(__kmpc_barrier) C(__kmpc_global_thread_num) C(__kmpc_critical)              \
     C(__kmpc_critical_with_hint) C(__kmpc_end_critical) C(__kmpc_ordered) C(__kmpc_end_ordered)       \

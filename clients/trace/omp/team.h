@@ -34,6 +34,7 @@ struct team {
     _Atomic uint32_t done;  /* members who told their end by a message */
     _Atomic bool tasks;     /* it has made tasks */
     _Atomic bool doubtful;  /* what a member or a task did is not told */
+    atomic_flag sharing; /* share.h */
     atomic_flag ordering;
     struct ordered {
         uint64_t loop, sections;

@@ -1,0 +1,84 @@
+/* Loops, sections and single blocks of programs that gcc compiled.  Chunks of ordered loops are given out in the order of their
+ * iterations, which tells itself; only who begins comes first by luck. */
+#include "clients/trace/omp/gomp.h"
+#include "clients/trace/omp/share.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef unsigned long long ull;
+
+#define P(...) (__VA_ARGS__)
+#define CHUNK(name, parameters, given)                                                             \
+    API bool name parameters;                                                                      \
+    API bool name parameters                                                                       \
+    {                                                                                              \
+        bool(*call) parameters = REAL(name, SITE, bool, parameters);                               \
+        return SHARE(gomp_member(SITE), SHARE_CHUNK, got, call && call given);                     \
+    }
+/* clang-format off */
+#define START(name)                                                                                \
+    CHUNK(GOMP_loop_##name##_start,                                                                \
+          P(long begin, long end, long step, long chunk, long *from, long *to),                    \
+          P(begin, end, step, chunk, from, to))                                                    \
+    CHUNK(GOMP_loop_ull_##name##_start,                                                            \
+          P(bool up, ull begin, ull end, ull step, ull chunk, ull *from, ull *to),                 \
+          P(up, begin, end, step, chunk, from, to))
+#define START_RUNTIME(name)                                                                        \
+    CHUNK(GOMP_loop_##name##_start,                                                                \
+          P(long begin, long end, long step, long *from, long *to),                                \
+          P(begin, end, step, from, to))                                                           \
+    CHUNK(GOMP_loop_ull_##name##_start,                                                            \
+          P(bool up, ull begin, ull end, ull step, ull *from, ull *to),                            \
+          P(up, begin, end, step, from, to))
+#define START_ANY(name)                                                                            \
+    CHUNK(GOMP_loop_##name,                                                                        \
+          P(long begin, long end, long step, long how, long chunk, long *from, long *to,           \
+            uintptr_t *reductions, void **memory),                                                 \
+          P(begin, end, step, how, chunk, from, to, reductions, memory))                           \
+    CHUNK(GOMP_loop_ull_##name,                                                                    \
+          P(bool up, ull begin, ull end, ull step, long how, ull chunk, ull *from, ull *to,        \
+            uintptr_t *reductions, void **memory),                                                 \
+          P(up, begin, end, step, how, chunk, from, to, reductions, memory))
+#define NEXT(name)                                                                                 \
+    CHUNK(GOMP_loop_##name##_next, P(long *from, long *to), P(from, to))                           \
+    CHUNK(GOMP_loop_ull_##name##_next, P(ull *from, ull *to), P(from, to))
+/* clang-format on */
+START(dynamic)
+START(guided)
+START(nonmonotonic_dynamic)
+START(nonmonotonic_guided)
+START(ordered_dynamic)
+START(ordered_guided)
+START_RUNTIME(runtime)
+START_RUNTIME(nonmonotonic_runtime)
+START_RUNTIME(maybe_nonmonotonic_runtime)
+START_RUNTIME(ordered_runtime)
+START_ANY(start)
+START_ANY(ordered_start)
+NEXT(dynamic)
+NEXT(guided)
+NEXT(nonmonotonic_dynamic)
+NEXT(nonmonotonic_guided)
+NEXT(runtime)
+NEXT(nonmonotonic_runtime)
+NEXT(maybe_nonmonotonic_runtime)
+
+#define SECTION(name, parameters, given)                                                           \
+    API unsigned name parameters;                                                                  \
+    API unsigned name parameters                                                                   \
+    {                                                                                              \
+        unsigned(*call) parameters = REAL(name, SITE, unsigned, parameters);                       \
+        return SHARE(gomp_member(SITE), SHARE_CHUNK, got != 0, call ? call given : 0);             \
+    }
+SECTION(GOMP_sections_start, P(unsigned count), P(count))
+SECTION(GOMP_sections2_start, P(unsigned count, uintptr_t *reductions, void **memory),
+        P(count, reductions, memory))
+SECTION(GOMP_sections_next, P(void), P())
+
+API bool GOMP_single_start(void);
+API bool GOMP_single_start(void)
+{
+    bool (*call)(void) = REAL(GOMP_single_start, SITE, bool, (void));
+    return SHARE(gomp_member(SITE), SHARE_SINGLE, got, call && call());
+}

@@ -1,0 +1,133 @@
+#!/bin/bash
+# OpenMP's work that is given out as threads come, in a run that is repeated: each thread has the iterations, sections and single
+# blocks that it had.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4
+here=$root/tests/e2e
+cat >given.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+static char who[9][64];
+static void late(void)
+{
+    unsigned char x = 0;
+    if (getrandom(&x, 1, 0) == 1 && x % 2)
+        usleep(x);
+}
+static void did(int what, int i)
+{
+    who[what][i] = (char)('0' + omp_get_thread_num());
+    late();
+}
+int main(void)
+{
+    omp_set_schedule(omp_sched_dynamic, 3);
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 40; i++) {
+            did(0, i);
+            if (i % 3 == 0) {
+#pragma omp critical
+                late();
+            }
+        }
+#pragma omp for schedule(guided) nowait
+        for (unsigned long i = 0; i < 40; i++)
+            did(1, (int)i);
+#pragma omp for schedule(runtime) nowait
+        for (long i = 40; i > 0; i--)
+            did(2, (int)i - 1);
+        for (int k = 0; k < 5; k++) {
+#pragma omp single nowait
+            did(3, k);
+        }
+#pragma omp sections
+        {
+#pragma omp section
+            did(4, 0);
+#pragma omp section
+            did(4, 1);
+#pragma omp section
+            did(4, 2);
+#pragma omp section
+            did(4, 3);
+        }
+#pragma omp single
+        did(5, 0);
+    }
+#pragma omp parallel for schedule(dynamic, 2)
+    for (int i = 0; i < 20; i++)
+        did(6, i);
+#pragma omp parallel for schedule(dynamic, 2) ordered
+    for (int i = 0; i < 20; i++) {
+        late();
+#pragma omp ordered
+        did(7, i);
+    }
+#pragma omp parallel for schedule(guided) ordered
+    for (int i = 0; i < 20; i++) {
+        late();
+        if (i % 3) {
+#pragma omp ordered
+            did(8, i);
+        } else {
+            did(8, i);
+        }
+    }
+    for (int i = 0; i < 9; i++)
+        printf("%s\n", who[i]);
+    return 0;
+}
+C
+# Nothing of the runtime is called but what libpoet-omp stands before.
+cat >bare.c <<'C'
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(3)
+    for (int i = 0; i < 30; i++) {
+#pragma omp critical
+        n++;
+    }
+    return n != 30;
+}
+C
+
+# repeats COMPILER: the program of that compiler, recorded three times, each repeated twice
+repeats() {
+    CC=$1 poetcc -trace -g -fopenmp given.c -o given || return
+    equal=0
+    for i in 1 2 3; do
+        rm -f given.poet
+        POET_OUTPUT=given.poet timeout 60 ./given >first
+        until_true finished given.poet
+        for j in 1 2; do
+            rm -f again.poet
+            timeout 60 poet replay given.poet -o again.poet >second 2>said &&
+                cmp -s first second && equal=$((equal + 1)) || cat said
+            until_true finished again.poet
+        done
+    done
+    is "$1: each thread has the same again, six times of six" "$equal" 6
+    is "$1: event for event" "$(python3 "$here/same.py" given.poet again.poet | tr -d 0-9 | tr -s ' ')" "the same: events"
+    check "$1: a trace of it is one as any other: sound" sound again.poet
+    is "$1: one is chosen for each single block, three are not" "$(poet dump given.poet | grep -c ' chosen ') $(poet dump given.poet | grep -c ' not_chosen ')" "6 18"
+    CC=$1 poetcc -trace -g -fopenmp bare.c -o bare
+    POET_OUTPUT=bare.poet timeout 60 ./bare
+    is "$1: a program that calls nothing else of its runtime runs" $? 0
+    until_true finished bare.poet
+    is "$1: 30 chunks" "$(poet dump bare.poet | grep -c ' chunk ')" 30
+    POET_OMP_CHUNKS=0 POET_OUTPUT=none.poet timeout 60 ./bare
+    until_true finished none.poet
+    is "$1: none, where they are not wanted" "$(poet dump none.poet | grep -c ' chunk \| nothing ')" 0
+}
+repeats gcc
+if command -v clang >/dev/null && echo 'int main(void) { return 0; }' >a.c && clang -fopenmp a.c -o a 2>/dev/null; then
+    repeats clang
+else
+    skip "there is no clang with OpenMP"
+fi
+done_testing
