@@ -369,6 +369,13 @@ SIZE = 1
 bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/agents
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
+# Everything of a cluster killed N times each, and CUTS links cut: does what comes out equal what was recorded?
+N = 100
+CUTS = 20
+.PHONY: cluster-soak
+cluster-soak: all
+	@B=$(abspath $(B)) CC="$(CC)" tests/e2e/cluster-soak.sh $(N) $(CUTS)
+
 # Are repeated runs equal to what was recorded?  20 programs, each recorded TIMES times, each trace repeated as often.
 TIMES = 10
 .PHONY: replayed
