@@ -103,3 +103,60 @@ void measure_watch(double seconds, bool *watching)
     *watching = true;
     g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
 }
+
+/* Events with a text "at NS" that no frame had yet. */
+struct late {
+    struct view *view;
+    GdkFrameClock *clock;
+    gulong handler;
+    bool *watching;
+    gint64 until, last; /* us; ns of the newest that was in a frame */
+    GArray *times;
+};
+
+static void see_late(struct late *late, const struct shown_event *e, gint64 now_us, gint64 *newest)
+{
+    gint64 at = 0;
+    for (size_t i = 0; i < e->text_count; i++)
+        if (g_str_has_prefix(e->texts[i], "at "))
+            at = g_ascii_strtoll(e->texts[i] + 3, NULL, 10);
+    if (at <= late->last)
+        return;
+    double ms = (double)now_us / 1000 - (double)at / 1e6;
+    if (late->last) /* (those of before are not late) */
+        g_array_append_val(late->times, ms);
+    *newest = MAX(*newest, at);
+}
+
+static void on_frame(GdkFrameClock *clock, gpointer data)
+{
+    struct late *late = data;
+    const struct scene *scene = late->view->stage.scene;
+    gint64 now = g_get_monotonic_time(), newest = late->last;
+    for (uint32_t i = 0; scene && i < scene->mark_count; i++)
+        see_late(late, scene->marks[i].event, now, &newest);
+    late->last = newest;
+}
+
+static gboolean on_late_over(gpointer data)
+{
+    struct late *late = data;
+    g_signal_handler_disconnect(late->clock, late->handler);
+    measure_tell("an event until its frame", late->times);
+    *late->watching = false;
+    g_array_free(late->times, TRUE);
+    g_free(late);
+    return G_SOURCE_REMOVE;
+}
+
+void measure_late(struct view *view, double seconds, bool *watching)
+{
+    struct late *late = g_new0(struct late, 1);
+    late->view = view;
+    late->watching = watching;
+    late->times = g_array_new(FALSE, FALSE, sizeof(double));
+    late->clock = gtk_widget_get_frame_clock(view->canvas);
+    late->handler = g_signal_connect(late->clock, "after-paint", G_CALLBACK(on_frame), late);
+    *watching = true;
+    g_timeout_add((guint)(seconds * 1000), on_late_over, late);
+}

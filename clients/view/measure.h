@@ -14,6 +14,8 @@ void measure_frames(struct view *view, const char *how, int count);
 void measure_tell(const char *what, GArray *times);
 /* How long the loop was held up meanwhile; *watching is true until that is printed. */
 void measure_watch(double seconds, bool *watching);
+/* How long after it happened each event was in a frame that has a text "at NS", of CLOCK_MONOTONIC of this machine. */
+void measure_late(struct view *view, double seconds, bool *watching);
 void measure_memory(void); /* the most that the viewer has had */
 
 #endif

@@ -20,6 +20,8 @@
  *   glide NAME N [BACK]    does an action once a frame, N frames, the second half of them BACK; prints how long a
  *                          frame took (frames.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
+ *   late SECONDS           prints how long after they happened events were in a frame: those with a text "at NS", ns
+ *                          of CLOCK_MONOTONIC
  *   drawer PAGE|none       opens the drawer at a page, or closes it
  *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
  *   enter-row              what Enter does with it
@@ -249,6 +251,8 @@ static bool perform(struct script *s, char **w)
         frames_begin(view, a, c, whole(b), &s->watching);
     else if (strcmp(w[0], "watch") == 0)
         measure_watch(g_ascii_strtod(a, NULL), &s->watching);
+    else if (strcmp(w[0], "late") == 0)
+        measure_late(view, g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "await") == 0)
         return g_file_test(a, G_FILE_TEST_EXISTS);
     else if (strcmp(w[0], "finished") == 0)

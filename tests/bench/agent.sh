@@ -87,3 +87,51 @@ part_agents() {
         "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet contradictions) contradictions; taken after $taken s"
     rm -rf agent.sock many.sock
 }
+
+# An event that happens now, until a viewer has it in a frame: through an agent, NATS and the server that reads from it, on this machine.
+part_late() {
+    local nats url n=$(scaled 1000) seconds
+    nats=$(command -v nats-server || PATH=/usr/sbin:/sbin command -v nats-server) || :
+    if [ -z "$nats" ] || poet server --from nats://127.0.0.1:1 2>&1 | grep -q 'built without'; then
+        lacks "events through NATS: nats-server, and libnats"
+        return
+    fi
+    display || return 0
+    cat >ticks.c <<'EOF'
+#include <poet.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    for (long i = argc > 1 ? atol(argv[1]) : 0; i > 0; i--) {
+        struct timespec t;
+        nanosleep(&(struct timespec){0, 10000000 + (i * 7919 % 10) * 1000000}, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        poet_text("at %lld", (long long)t.tv_sec * 1000000000 + t.tv_nsec);
+    }
+    return 0;
+}
+EOF
+    poetcc -trace -O2 ticks.c -o ticks
+    mkdir -p ports
+    "$nats" -js -a 127.0.0.1 -p -1 -sd "$work/nats" --ports_file_dir "$work/ports" >/dev/null 2>&1 &
+    started="$started $!"
+    until url=$(cat ports/*.ports 2>/dev/null | perl -ne 'print $1 if m{"(nats://[0-9.]+:[0-9]+)"}') && [ -n "$url" ]; do sleep 0.05; done
+    poet server -q --to "$url" -l "unix:$work/agent.sock" -o kept/ 2>>agent.log &
+    started="$started $!"
+    poet server -q --from "$url#late" -l "unix:$work/far.sock" 2>>server.log &
+    started="$started $!"
+    for _ in $(seq 200); do poet runs "unix:$work/far.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    serve
+    seconds=$(calc %.1f "$n * 0.0145 - 1 > 0.5 ? $n * 0.0145 - 1 : 0.5")
+    for way in "unix:$work/run/poet.sock" "unix:$work/far.sock"; do
+        [ "$way" = "unix:$work/far.sock" ] && through="through an agent, NATS and a server" POET_SERVER=unix:$work/agent.sock ||
+            through="by one server" POET_SERVER=$way
+        env POET_SERVER="$POET_SERVER" POET_RUN=late ./ticks "$n" &
+        started="$started $!"
+        for _ in $(seq 500); do [ "$(poet runs "$way" 2>/dev/null | wc -l)" -gt 0 ] && break; sleep 0.02; done
+        printf '%s\n' "late $seconds" quit | view "$way" "$through"
+    done
+    row "wanted, through NATS" "p99 150 ms" "GTK's frame, not the display"
+    rm -rf agent.sock far.sock nats ports kept
+}

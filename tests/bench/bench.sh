@@ -6,7 +6,7 @@ set -eu -o pipefail
 B=$(cd "$B" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 DEFAULT="pair burst sustained order next pdf" # less than ten minutes in all
-ALL="$DEFAULT agent agents resumed calls context contexts heap meters switches sampling replay waits strips growing path why start programs open kinds viewer frames follow log huge"
+ALL="$DEFAULT agent agents late resumed calls context contexts heap meters switches sampling replay waits strips growing path why start programs open kinds viewer frames follow log huge"
 PARTS=${PARTS:-$DEFAULT}
 [ "$PARTS" = all ] && PARTS=$ALL
 SIZE=${SIZE:-1}
@@ -45,7 +45,7 @@ median() { # median COMMAND...: of five runs; of one where the work is scaled do
 serve() { # a server of our own, traces in runs/
     poet server -q -o runs/ 2>>server.log &
     started="$started $!"
-    for _ in $(seq 200); do [ -S run/poet.sock ] && return 0; sleep 0.05; done
+    for _ in $(seq 200); do poet runs >/dev/null 2>&1 && return 0; sleep 0.05; done
     return 1
 }
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
