@@ -34,9 +34,12 @@ struct provoking {
     struct steer_head *led; /* as the program has it */
     char file[400]; /* of it */
     char named[PATH_MAX];
+    unsigned other; /* the try in which it hung otherwise; 0 none */
+    char other_file[PATH_MAX];
     struct loadable loadable;
     char **words;
     bool compares; /* with what it does else: */
+    struct aim aim;
     struct trial_end usual;
     bool same_output; /* which is always the same */
 };
@@ -107,6 +110,8 @@ static const char *judge(const struct provoking *p, const struct trial_end *end,
                          size_t size)
 {
     char was[60], is[60];
+    if (end->otherwise)
+        return NULL;
     if (end->hangs)
         return "it hangs";
     if (!p->compares || !steering_happened(p->led) || p->usual.slow)
@@ -148,11 +153,34 @@ static void say_harmless(struct provoking *p, unsigned try)
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
 }
 
+/* A hang, but another one: that is kept, too, the first. */
+static void keep_other(struct provoking *p, unsigned try)
+{
+    if (p->other)
+        return;
+    size_t name = strlen(p->output), ending = strlen(".poet");
+    if (name > ending && strcmp(p->output + name - ending, ".poet") == 0)
+        name -= ending;
+    int size =
+        snprintf(p->other_file, sizeof p->other_file, "%.*s.otherwise.poet", (int)name, p->output);
+    if (size < (int)sizeof p->other_file && rename(p->output, p->other_file) == 0)
+        p->other = try;
+}
+
+static void say_other(const struct provoking *p)
+{
+    if (p->other)
+        command_fail(p->command,
+                     "in try %u it hung otherwise, which is none of this: poet blocked %s",
+                     p->other, p->other_file);
+}
+
 /* slow: so many runs were ended because their time was over. */
 static int give_up(const struct provoking *p, bool freed, unsigned slow)
 {
     char ended[100] = "";
     unlink(p->output);
+    say_other(p);
     if (slow)
         snprintf(ended, sizeof ended, "; %u of them took longer than %u s, and %s ended", slow,
                  p->patience_s, slow == 1 ? "was" : "were");
@@ -177,12 +205,15 @@ static int try_all(struct provoking *p, const struct trial *trial)
         freed |= steering_happened(p->led);
         slow += end.slow;
         const char *shows = judge(p, &end, text, sizeof text);
+        if (end.otherwise)
+            keep_other(p, i);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
             if (*shows)
                 prove(p, &end, i, shows);
             else
                 say_harmless(p, i);
+            say_other(p);
             trial_end_free(&end);
             return EXIT_DONE;
         }
@@ -198,7 +229,9 @@ static int try_it(struct provoking *p)
                           .loadable = &p->loadable,
                           .words = p->words,
                           .again = {p->output, p->steering.libraries},
-                          .patience_s = p->patience_s};
+                          .patience_s = p->patience_s,
+                          .aim = &p->aim};
+    aim_make(&p->aim, &p->subject.source.book, &p->table, p->row);
     for (size_t i = 0; compared[i]; i++)
         p->compares |= strcmp(otherwise_kind(&p->table, p->row), compared[i]) == 0;
     if (p->compares && !run_freely(p, &trial))
@@ -206,6 +239,7 @@ static int try_it(struct provoking *p)
     setenv("POET_STEER", p->file, 1);
     int status = try_all(p, &trial);
     trial_end_free(&p->usual);
+    aim_free(&p->aim);
     return status;
 }
 

@@ -74,7 +74,18 @@ static bool open_run(const struct trial *trial, pid_t program, struct source *so
            source_open(source, trial->again.output, SOURCE_NAMED_LINES, &error);
 }
 
-static void look(const struct trial *trial, pid_t program, struct hanging *h, bool *hangs)
+/* (by the names that its lines have for people: addresses are others in each run) */
+static bool is_aimed_at(const struct trial *trial, const struct hanging *h, struct source *source)
+{
+    struct subject named = {.source = *source, .sites = sites_new(), .labels = LABELS_NAME};
+    subject_label(&named);
+    bool is = aim_is(trial->aim, &h->waits, &named.source.book);
+    *source = named.source;
+    sites_free(named.sites);
+    return is;
+}
+
+static void look(const struct trial *trial, pid_t program, struct hanging *h, struct trial_end *end)
 {
     struct source source;
     struct error error;
@@ -88,8 +99,9 @@ static void look(const struct trial *trial, pid_t program, struct hanging *h, bo
     enum fate fate = known ? worst(&h->waits) : FATE_OPEN;
     h->still = fate != FATE_OPEN && h->events == h->before ? h->still + 1 : 0;
     h->before = h->events;
-    *hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
-                       (fate == FATE_NEVER && h->still >= STILL_NEVER));
+    end->hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
+                           (fate == FATE_NEVER && h->still >= STILL_NEVER));
+    end->otherwise = end->hangs && !is_aimed_at(trial, h, &source);
     waits_free(&h->waits);
     out_free(&judged);
     source_close(&source);
@@ -143,7 +155,7 @@ static void follow(const struct trial *trial, pid_t child, struct trial_end *end
             offspring_kill(child);
         if (n % LOOKS || end->hangs || end->slow)
             continue;
-        look(trial, child, &hanging, &end->hangs);
+        look(trial, child, &hanging, end);
         end->slow = !end->hangs && now_ms() > until_ms;
         if (end->hangs || end->slow)
             offspring_kill(child);

@@ -3,6 +3,7 @@
 #define CLIENTS_POET_TRIAL_H
 
 #include "clients/poet/again.h"
+#include "clients/poet/aim.h"
 
 #include <stdbool.h>
 
@@ -12,11 +13,13 @@ struct trial {
     char **words;
     struct again again;
     unsigned patience_s; /* so long at most */
+    const struct aim *aim; /* which hang it is to come to */
 };
 
 struct trial_end {
     int status; /* as waitpid says */
-    bool hangs; /* for certain: a cycle, or who waits can never be woken */
+    bool hangs; /* for certain: a cycle, or who waits can never be woken, */
+    bool otherwise; /* but it is not the hang that is wanted */
     bool slow; /* it was ended because its time was over */
     char *output, *errors; /* what it wrote */
     size_t output_bytes, error_bytes;

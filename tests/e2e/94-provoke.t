@@ -149,6 +149,22 @@ poetcc -trace -g other.c -o other
 poet provoke --tries 2 bad_two.poet 1 -o no.poet ./other >out 2>said
 is "in another program it does not happen" "$? $(grep -c 'it did not happen in 2 tries' said)" "1 1"
 check "and no trace is left of it" test ! -e no.poet
+cat >waits.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+int main(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_cond_wait(&c, &m);
+    return 0;
+}
+C
+poetcc -trace -g waits.c -o waits
+poet provoke --tries 2 bad_two.poet 1 -o no.poet ./waits >out 2>said
+is "a hang of another kind proves nothing" "$? $(grep -c proved said)" "1 0"
+like "but it is said" "$(cat said)" 'in try 1 it hung otherwise, .*poet blocked no.otherwise.poet'
+like "and kept" "$(poet blocked no.otherwise.poet)" 'T:main waits for Q:c'
 is "a program that is led by nothing runs freely, and says so" \
     "$(env -u POET_QUIET POET_OUTPUT=x.poet POET_STEER=said ./other 2>&1 | grep -c 'POET_STEER: said: nothing to be led by: the program runs freely')" 1
 done_testing
