@@ -84,20 +84,49 @@ static void sends_too(void) /* a send to oneself among them, which those from an
     }
     MPI_Wait(&own, MPI_STATUS_IGNORE);
 }
+static MPI_Request prepared[8], copies[8]; /* receives from anybody that are started again and again; copies are awaited */
+static void prepare(void)
+{
+    for (int i = 0; i < n - 1; i++)
+        MPI_Recv_init(&from[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &prepared[i]);
+}
+static void starts(void)
+{
+    static int times;
+    int which[8], done = 1;
+    for (int i = 0; i < n - 1; i++)
+        copies[i] = prepared[i], which[i] = i;
+    MPI_Startall(n - 1, prepared);
+    if (times++ % 2) {
+        MPI_Waitall(n - 1, copies, s);
+        say("prepared", n - 1, which);
+    }
+    for (int left = times % 2 ? n - 1 : 0; left; left--) {
+        MPI_Waitany(n - 1, prepared, which, s);
+        say("prepared", done, which);
+    }
+}
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
-    static void (*const steps[])(void) = {waits_some, tests_some, tests_any, tests_all, sends_too};
-    for (int step = 0; step < 5; step++)
+    static void (*const steps[])(void) = {waits_some, tests_some, tests_any, tests_all, sends_too, starts};
+    prepare();
+    for (int step = 0; step < 6; step++)
         for (int i = 0; i < TIMES; i++) {
             if (me)
                 late(), MPI_Send(&me, 1, MPI_INT, 0, 10 * step + i, MPI_COMM_WORLD);
             else
-                begin(step < 4 && i % 2), steps[step]();
+{
+                if (step < 5)
+                    begin(step < 4 && i % 2);
+                steps[step]();
+            }
             MPI_Barrier(MPI_COMM_WORLD);
         }
+    for (int i = 0; i < n - 1; i++)
+        MPI_Request_free(&prepared[i]);
     MPI_Finalize();
     if (!me)
         printf("\n");

@@ -3,6 +3,7 @@
 #include "clients/trace/mpi/events.h"
 #include "clients/trace/mpi/following.h"
 #include "clients/trace/mpi/match.h"
+#include "clients/trace/mpi/prepare.h"
 #include "clients/trace/mpi/repeat.h"
 
 API int MPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
@@ -163,6 +164,7 @@ API int MPI_Testsome(int count, MPI_Request *handles, int *done, int *indices, M
 API int MPI_Request_free(MPI_Request *handle)
 {
     lock();
+    prepare_find(1, handle);
     struct request *r = following && *handle != MPI_REQUEST_NULL ? request_of(*handle) : NULL;
     if (r && r->kind == REQUEST_RECEIVE && r->active)
         unposted(r);

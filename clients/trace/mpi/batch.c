@@ -3,9 +3,10 @@
 #include "clients/trace/mpi/complete.h"
 #include "clients/trace/mpi/events.h"
 #include "clients/trace/mpi/following.h"
+#include "clients/trace/mpi/prepare.h"
 #include "clients/trace/mpi/ranks.h"
 
-struct batch batch_begin(int count, const MPI_Request *handles, MPI_Status *statuses)
+struct batch batch_begin(int count, MPI_Request *handles, MPI_Status *statuses)
 {
     struct batch b = {.count = count, .statuses = statuses};
     b.requests = take((size_t)count + 1, sizeof *b.requests);
@@ -17,6 +18,7 @@ struct batch batch_begin(int count, const MPI_Request *handles, MPI_Status *stat
         return (struct batch){.statuses = statuses};
     }
     lock();
+    prepare_find(count, handles);
     for (int i = 0; i < count; i++) {
         struct request *r = handles[i] == MPI_REQUEST_NULL ? NULL : request_of(handles[i]);
         b.requests[i] = r && r->active ? r : NULL;

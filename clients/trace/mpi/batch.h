@@ -16,7 +16,7 @@ struct batch {
     bool any; /* is followed, and under way */
 };
 
-struct batch batch_begin(int count, const MPI_Request *handles, MPI_Status *statuses);
+struct batch batch_begin(int count, MPI_Request *handles, MPI_Status *statuses);
 void batch_end(struct batch *batch);
 
 /* The thread waits: for the first of them that is under way. */

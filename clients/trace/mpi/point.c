@@ -4,6 +4,7 @@
 #include "clients/trace/mpi/events.h"
 #include "clients/trace/mpi/following.h"
 #include "clients/trace/mpi/match.h"
+#include "clients/trace/mpi/prepare.h"
 #include "clients/trace/mpi/ranks.h"
 #include "clients/trace/mpi/request.h"
 
@@ -199,6 +200,7 @@ API int MPI_Recv_init(void *data, int n, MPI_Datatype type, int from, int tag, M
         r->kind = REQUEST_RECEIVE;
         r->any = from == MPI_ANY_SOURCE;
         r->persistent = true;
+        r->prepared = r->any ? prepare(*request, data, n, type, tag, handle) : NULL;
         lock();
         request_keep(r, *request);
         unlock();
@@ -206,9 +208,21 @@ API int MPI_Recv_init(void *data, int n, MPI_Datatype type, int from, int tag, M
     return e;
 }
 
+/* Anybody's: in a run that is repeated that of whom it got. */
+static void start_any(struct request *r, MPI_Request *request)
+{
+    int from = ask(EVENT_receive, MPI_ANY_SOURCE, &r->asked);
+    *request = prepare_start(r->prepared, from);
+    r->peer = from;
+    lock();
+    request_rename(r, *request);
+    unlock();
+}
+
 static int start(MPI_Request *request, const void *site)
 {
     lock();
+    prepare_find(1, request);
     struct request *r = following ? request_of(*request) : NULL;
     unlock();
     if (!r)
@@ -221,8 +235,11 @@ static int start(MPI_Request *request, const void *site)
         send_unlock();
         return e;
     }
-    note(EVENT_irecv, peer_line(r->comm, r->peer), site);
-    ask(EVENT_receive, 0, &r->asked); /* whose message it takes stands in the request */
+    note(EVENT_irecv, r->prepared ? 0 : peer_line(r->comm, r->peer), site);
+    if (r->prepared) /* whose message another one takes stands in the request */
+        start_any(r, request);
+    else
+        ask(EVENT_receive, 0, &r->asked);
     lock();
     int e = PMPI_Start(request);
     posted(r);

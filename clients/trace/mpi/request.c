@@ -4,6 +4,7 @@
 #include "clients/trace/mix.h"
 #include "clients/trace/mpi/following.h"
 #include "clients/trace/mpi/plan.h"
+#include "clients/trace/mpi/prepare.h"
 
 #include <string.h>
 
@@ -43,13 +44,25 @@ struct request *request_of(MPI_Request handle)
     return r;
 }
 
-void request_forget(struct request *r)
+static void leave(struct request *r)
 {
     struct request **at = bucket_of(r->handle);
     while (r->known && *at && *at != r)
         at = &(*at)->next;
     if (r->known && *at)
         *at = r->next;
+}
+
+void request_rename(struct request *r, MPI_Request handle)
+{
+    leave(r);
+    request_keep(r, handle);
+}
+
+void request_forget(struct request *r)
+{
+    leave(r);
     plan_free(r->plan);
+    prepare_free(r->prepared);
     give(r);
 }

@@ -11,6 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 struct plan; /* see plan.h */
+struct prepared;
 
 struct request {
     enum { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE } kind;
@@ -27,6 +28,7 @@ struct request {
     uint32_t asked; /* which poet_ask it is; 0: none */
     bool any; /* whose message it gets, or whether it comes before others, is luck: it is told */
     bool together; /* told by a call that tells of another one behind it */
+    struct prepared *prepared; /* prepare.h; NULL: it is started as it was made */
     struct plan *plan;
     struct request *before, *after; /* among the posted receives */
     struct request *next; /* in the table, or free */
@@ -35,6 +37,7 @@ struct request {
 struct request *request_new(struct comm *comm, int peer, int tag);
 void request_keep(struct request *request, MPI_Request handle);
 struct request *request_of(MPI_Request handle); /* one that is not taken; NULL: not followed */
+void request_rename(struct request *request, MPI_Request handle); /* it has another one now */
 void request_forget(struct request *request);
 
 #pragma GCC visibility pop

@@ -1,0 +1,22 @@
+/* Receives from anybody that are prepared once and started again and again (MPI_Recv_init), in a run that is repeated: each
+ * start takes the message of whom it took, by another request of MPI's, which takes the place of the program's. */
+#ifndef CLIENTS_TRACE_MPI_PREPARE_H
+#define CLIENTS_TRACE_MPI_PREPARE_H
+
+#include "clients/trace/mpi/request.h"
+
+#include <mpi.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A receive was prepared so; NULL: nothing is repeated, or there is no memory. */
+struct prepared *prepare(MPI_Request own, void *data, int n, MPI_Datatype type, int tag,
+                         MPI_Comm comm);
+/* It is started, to take the message of `from` (MPI_ANY_SOURCE: anybody's): what is to be started. */
+MPI_Request prepare_start(struct prepared *prepared, int from);
+/* Handles of which the program has kept copies: each becomes the one that was started.  Under the lock. */
+void prepare_find(int count, MPI_Request *handles);
+void prepare_free(struct prepared *prepared); /* NULL too; the handle that was started last stays */
+
+#pragma GCC visibility pop
+#endif
