@@ -1,5 +1,6 @@
 /* Barriers of programs that gcc compiled: where all members of a team wait for each other, whatever the call. */
 #include "clients/trace/omp/gomp.h"
+#include "clients/trace/omp/share.h"
 
 #include <stddef.h>
 
@@ -71,12 +72,25 @@ API void GOMP_workshare_task_reduction_unregister(bool cancelled)
 
 /* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it gives what is to
  * be copied; the others wait for it here. */
+static bool comes_first(struct member *m)
+{
+    bool first = m->copies++ == m->team->copies;
+    m->team->copies += first;
+    return first;
+}
+
 API void *GOMP_single_copy_start(void);
 API void *GOMP_single_copy_start(void)
 {
     void *(*call)(void) = REAL(GOMP_single_copy_start, SITE, void *, (void));
     struct member *m = gomp_member(SITE);
-    bool waits = m && !m->team->cancellable;
+    bool waits = m && !m->team->cancellable, asked = share_asks(m, SHARE_SINGLE);
+    if (asked && comes_first(m)) { /* (for whom the call does not wait) */
+        void *none = call ? call() : NULL;
+        share_got(m, true, SHARE_SINGLE, true, SITE);
+        return none;
+    }
+    share_got(m, asked, SHARE_SINGLE, false, SITE);
     if (waits)
         barrier_reach(m, SITE);
     void *copied = call ? call() : NULL;

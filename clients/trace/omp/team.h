@@ -35,6 +35,7 @@ struct team {
     _Atomic bool tasks;     /* it has made tasks */
     _Atomic bool doubtful;  /* what a member or a task did is not told */
     atomic_flag sharing; /* share.h */
+    uint64_t copies; /* under it: blocks of `single copyprivate` that somebody has come to */
     atomic_flag ordering;
     struct ordered {
         uint64_t loop, sections;
@@ -48,6 +49,7 @@ struct member {
     struct frame frame;   /* of its implicit task */
     struct frame *outer_frame;
     uint64_t barriers, loops; /* that it has come to the end of */
+    uint64_t copies; /* blocks of `single copyprivate` that it has come to */
     uint32_t number;
     bool inside; /* it is in a barrier, */
     const void *inside_at;
