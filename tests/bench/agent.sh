@@ -61,31 +61,42 @@ EOF
     forward "single events" "$n" 1 ./single "$n"
 }
 
-# One journal, forwarded by a thousand agents at once (agents.c): what the one server has to do, and to hold.
-part_agents() {
-    local n agents=1000 events taken from file server peak
-    bench_programs
-    [ "$SIZE" = 1 ] || agents=20
-    n=$(scaled 5000)
+# many AGENTS N: one journal of N rounds in each of four threads, forwarded by so many agents at once (agents.c)
+many() {
+    local agents=$1 n events taken from file server peak took
+    n=$(scaled "$2")
+    rm -rf kept served
     poet server -q -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
     started="$started $!"
-    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
+    for _ in $(seq 200); do poet runs "unix:$work/agent.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    from=$(now)
     POET_SERVER=unix:$work/agent.sock POET_RUN=many ./traced 4 "$n" >/dev/null
     file=$(ls kept/many-*.poet)
     until_ordered "$file"
+    took=$(calc %.3f "$(now) - $from")
     events=$(figure "$file" events)
+    [ "$agents" -ge 100 ] || row "no agent, 4 threads, $events events" "$(calc '%.1f M events/s ordered' "$events / $took / 1e6")" "program and server on $(nproc) cores"
     poet server -q -o served/ -l "unix:$work/many.sock" 2>>server.log &
     server=$!
     started="$started $server"
-    for _ in $(seq 200); do [ -S many.sock ] && break; sleep 0.05; done
+    for _ in $(seq 200); do poet runs "unix:$work/many.sock" >/dev/null 2>&1 && break; sleep 0.05; done
     from=$(now)
     taken=$("$B/tests/agents" "unix:$work/many.sock" "$agents" "$file")
     until_ordered served/*.poet
+    took=$(calc %.3f "$(now) - $from")
     peak=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
     row "$agents agents, $(figure "$file" lines) lines and $events events each" \
-        "$(calc '%.1f s until all is ordered' "$(now) - $from"), $(calc '%.0f MB' "$peak / 1024")" \
+        "$(calc '%.1f s until all is ordered' "$took"), $(calc '%.1f M events/s' "$(figure served/*.poet events) / $took / 1e6"), $(calc '%.0f MB' "$peak / 1024")" \
         "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet contradictions) contradictions; taken after $taken s"
+    stop
     rm -rf agent.sock many.sock
+}
+
+# What the one server has to do, and to hold.
+part_agents() {
+    bench_programs
+    many 8 100000
+    many "$([ "$SIZE" = 1 ] && echo 1000 || echo 20)" 5000
 }
 
 # An event that happens now, until a viewer has it in a frame: through an agent, NATS and the server that reads from it, on this machine.
