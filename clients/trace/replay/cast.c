@@ -18,7 +18,7 @@ bool replays;
 /* ---- types ---- */
 
 _Atomic uint16_t cast_types[LIMIT_TYPES];
-static uint8_t code_of[LIMIT_TYPES]; /* ours, by those of the script */
+uint8_t cast_ours[LIMIT_TYPES];
 
 static const char *script_name(uint16_t type)
 {
@@ -43,25 +43,15 @@ uint16_t cast_find(uint16_t type)
 
 /* ---- lines ---- */
 
-static uint64_t serial; /* of this process */
+uint64_t cast_process;
 
-static void count_process(void) { serial = atomic_fetch_add(&script->processes, 1) + 1; }
+static void count_process(void) { cast_process = atomic_fetch_add(&script->processes, 1) + 1; }
 
-static uint64_t here(uint32_t code) { return serial << 32 | code; }
+static uint64_t here(uint32_t code) { return cast_process << 32 | code; }
 
-/* The code of a line in this process; 0: it has none here, as far as is known. */
-uint32_t cast_code(uint32_t as)
+/* One that is none of the script yet. */
+bool cast_binds(struct line *line, uint32_t as)
 {
-    uint64_t bound = as ? atomic_load(&script_line(as)->bound) : 0;
-    return bound >> 32 == serial ? (uint32_t)bound : 0;
-}
-
-/* A line of this run is the one of the script; false: it is another one. */
-bool cast_takes(struct line *line, uint32_t as)
-{
-    uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
-    if (LIKELY(is))
-        return is == as;
     uint64_t me = here(atomic_load_explicit(&line->index, memory_order_relaxed)), nobody = 0;
     struct script_line *of = script_line(as);
     bool ours = atomic_compare_exchange_strong(&of->bound, &nobody, me) || nobody == me;
@@ -105,15 +95,16 @@ static bool begins_with(struct line *own, uint32_t as) { return as && cast_takes
 /* Is about to make a process, or another program of this one. */
 void cast_birth(const struct script_event *e, uint64_t message)
 {
-    bool makes = cast_is(e, TYPE_FORK);
+    bool makes = cast_type(e) == TYPE_FORK;
     if (makes)
         born = e->about;
-    if (e->about && (makes || cast_is(e, TYPE_EXEC)))
+    if (e->about && (makes || cast_type(e) == TYPE_EXEC))
         atomic_store(&script_line(e->about)->claimed, (uint32_t)message);
 }
 
-static void find_part(struct thread *t, struct part *p)
+void cast_seek(struct thread *t)
 {
+    struct part *p = &t->part;
     uint16_t named = t->task ? t->task->named : t->named;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
@@ -153,14 +144,6 @@ void part_named(struct thread *t, uint16_t named)
     turn_come(as, (uint32_t)atomic_load(&t->own->number), false);
 }
 
-struct part *cast_part(struct thread *t)
-{
-    struct part *p = &t->part;
-    if (!p->sought && script)
-        find_part(t, p);
-    return p->line && script_plays() ? p : NULL;
-}
-
 /* 0: it is none of the script, as far as is known. */
 uint32_t cast_line(uint32_t code)
 {
@@ -168,11 +151,6 @@ uint32_t cast_line(uint32_t code)
         if (cast_code(i) == code)
             return i;
     return 0;
-}
-
-enum trace_type cast_type(const struct script_event *e)
-{
-    return e && e->type < LIMIT_TYPES ? (enum trace_type)code_of[e->type] : TYPE_NONE;
 }
 
 void cast_differ(const struct part *p, uint16_t type, uint32_t line)
@@ -204,7 +182,7 @@ void replay_begin(void)
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
         uint16_t type = find_type(codes_name((uint16_t)i));
         if (type < LIMIT_TYPES)
-            code_of[type] = (uint8_t)i;
+            cast_ours[type] = (uint8_t)i;
     }
     atomic_store(&cast_types[TYPE_NONE], SCRIPT_NO_TYPE);
     replays = true;

@@ -92,6 +92,52 @@ static uint32_t about_of(const struct record *r, const struct step *step)
                                                         : r->about;
 }
 
+/* The next event is that one, and nothing keeps it. */
+static inline bool is_next(const struct thread *t, const struct part *p,
+                           const struct script_event *e, uint16_t type, const struct line *line,
+                           uint32_t about)
+{
+    return p->next + p->now_count < p->count && cast_is(e, type) &&
+           atomic_load_explicit(&line->script, memory_order_relaxed) == e->line && !e->ticket &&
+           !is_join(type) && (!e->about || cast_code(e->about) == about) &&
+           (line == t->alone || !is_first_of_its_line(p, e) ||
+            turn_has_come(script_line(e->line), e->number - 1));
+}
+
+/* The record is the next events, one after the other, and it is their turn: so it is nearly always.  False: nothing was
+ * done, it has to be looked for. */
+static bool goes_on(const struct thread *t, struct part *p, const struct record *r,
+                    const struct step *steps, unsigned count)
+{
+    const struct script_event *e = &p->events[p->next];
+    bool is = !p->met && !stop_debugged();
+    for (unsigned i = 0; is && i < count; i++) {
+        if (steps[i].type_a &&
+            (is = is_next(t, p, e, steps[i].type_a, r->a, about_of(r, &steps[i]))))
+            p->now[p->now_count++] = e++;
+        if (is && steps[i].type_b &&
+            (is = is_next(t, p, e, steps[i].type_b, r->b ? r->b : r->a, 0)))
+            p->now[p->now_count++] = e++;
+    }
+    if (is)
+        p->met = (1u << p->now_count) - 1;
+    else
+        p->now_count = 0;
+    return is;
+}
+
+/* Looked for one by one, each awaited; false: the script is left. */
+static bool play_all(struct thread *t, struct part *p, const struct record *r,
+                     const struct step *steps, unsigned count, unsigned left)
+{
+    for (unsigned i = 0; i < count; i++)
+        if ((steps[i].type_a &&
+             !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]), left--)) ||
+            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
+            return false;
+    return true;
+}
+
 void part_meet(struct thread *t, const struct record *r)
 {
     struct part *p = cast_part(t);
@@ -115,11 +161,8 @@ void part_meet(struct thread *t, const struct record *r)
         t->part.records++;
         return;
     }
-    for (unsigned i = 0; i < count; i++)
-        if ((steps[i].type_a &&
-             !play(t, p, steps[i].type_a, r->a, about_of(r, &steps[i]), left--)) ||
-            (steps[i].type_b && !play(t, p, steps[i].type_b, r->b ? r->b : r->a, 0, left--)))
-            return;
+    if (!LIKELY(goes_on(t, p, r, steps, count)) && !play_all(t, p, r, steps, count, left))
+        return;
     if (r->answers && p->now_count &&
         p->now[0]->text != script_text(r->payload, r->payload_bytes)) {
         cast_differ(p, r->shape, p->now[0]->line);
