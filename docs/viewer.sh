@@ -38,6 +38,6 @@ printf '%s\n' 'action follow' "select $(number post full)" "second $(number ente
 poet view pc.poet --script script &
 until [ -s drawn ]; do sleep 0.1; done
 sleep 2 # until GTK has faded its buttons in
-xwd -silent -root | convert xwd:- "$out"
+xwd -silent -root | gm convert xwd:- "$out"
 touch seen
 wait $!

@@ -116,12 +116,16 @@ ended
 is "there is none" "$(cat none)" "stops"
 is "one at an event is drawn there" "$(cat one)" "stops $at"
 # pixels of its red
-red() { convert "$1" -format %c histogram:info: | sed -nE 's/^ *([0-9]+):.*#BF00(19|1A).*/\1/p' | grep . || echo 0; }
-if command -v convert >/dev/null; then
+red() { gm convert "$1" -depth 8 ppm:- | python3 -c '
+import sys
+data = sys.stdin.buffer.read()
+pixels = data[-3 * int(data.split()[1]) * int(data.split()[2]):]
+print(sum(pixels[i] == 0xBF and pixels[i + 1] == 0 and pixels[i + 2] in (0x19, 0x1A) for i in range(0, len(pixels), 3)))'; }
+if command -v gm >/dev/null; then
     is "none is painted" "$(red without.png)" 0
-    check "one is a red disc" test "$(red one.png | sort -n | tail -n 1)" -ge 10
+    check "one is a red disc" test "$(red one.png)" -ge 10
 else
-    skip "there is no convert"
+    skip "GraphicsMagick is not installed (Debian: graphicsmagick)"
 fi
 drawn() { sed 's/^stops *//' "$1" | tr ' ' '\n'; }
 is "at a place: each event that its thread made there" "$(drawn place | grep -vxF "$(tr ' ' '\n' <<<"$calls")")" ""
