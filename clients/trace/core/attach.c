@@ -386,7 +386,7 @@ static void after_fork(void)
     modules_forked();
     unseen_forked();
     life_forked(was_traced);
-    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
+    child_born(forked.high == child_keys() ? forked.low : 0);
 }
 
 void attach_forked(void) { after_fork(); }
