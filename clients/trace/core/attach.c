@@ -224,14 +224,15 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;
-    bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
+    bool cut = !told && !atomic_load(&live); /* it hung up already: why, is there to be read */
+    bool welcome = (told || cut) && read_welcome(fd, patience_ms, why, &counters) && told;
     shared_begin(counters);
     if (welcome && (!server_sends || sender_begin())) {
         meters_announce();
         return true;
     }
-    if (!told)
-        snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+    if (!told && !cut)
+        snprintf(why->text, sizeof why->text, "it does not read");
     server_forget();
     return false;
 }
