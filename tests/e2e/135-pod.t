@@ -255,4 +255,72 @@ else
     skip "no user namespaces can be made here"
 fi
 
+# ---- two hosts: what one starts on the other is of its run ----
+finish_hosts() {
+    ip netns del poet-135a 2>/dev/null
+    ip netns del poet-135b 2>/dev/null
+    finish
+}
+trap finish_hosts EXIT
+netns() {
+    ip netns add poet-135a && ip netns add poet-135b && ip link add poet-135va type veth peer name poet-135vb &&
+        ip link set poet-135va netns poet-135a && ip link set poet-135vb netns poet-135b &&
+        ip -n poet-135a addr add 10.135.0.1/24 dev poet-135va && ip -n poet-135b addr add 10.135.0.2/24 dev poet-135vb &&
+        ip -n poet-135a link set lo up && ip -n poet-135b link set lo up &&
+        ip -n poet-135a link set poet-135va up && ip -n poet-135b link set poet-135vb up
+}
+if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
+    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
+    done_testing
+    exit 0
+fi
+cat >ssh <<X
+#!/bin/bash
+# as ssh: [OPTION...] HOST COMMAND, whose environment is another one
+while [ "\${1#-}" != "\$1" ]; do [ "\$1" = -x ] || shift; shift; done
+case \$1 in 10.135.0.1) host=a ;; *) host=b ;; esac
+shift
+exec env -i PATH="\$PATH" HOME="$work" XDG_RUNTIME_DIR="$work/run-\$host" POET_WAIT_MS=10000 \\
+    ip netns exec poet-135\$host unshare --uts bash -c "hostname poet-135\$host; cd $work; \$*"
+X
+chmod +x ssh
+mkdir -m 700 run-a run-b
+export PATH="$work:$PATH"
+ssh 10.135.0.1 "exec poet server -q -l poet://10.135.0.1:7711 -l unix:$work/far.sock -o far/" 2>far.log &
+pids="$pids $!"
+until_true poet runs "unix:$work/far.sock"
+far_of() { ls far/"$1"-*.poet 2>/dev/null | head -n 1; }
+far_ended() { [ -s "$(far_of "$1")" ] && finished "$(far_of "$1")"; }
+hosts_of() { poet stat --json "$1" | grep -o '"host":"[^"]*"' | sort | uniq -c | awk '{ print $1 "x" $2 }' | xargs; }
+cat >tree.sh <<'X'
+#!/bin/sh
+# a launch script, which is recorded itself
+./work forks 2 &
+ssh 10.135.0.2 "POET_RUN=$POET_RUN POET_SERVER=$POET_SERVER poet record -- ./plain" &
+ssh 10.135.0.2 "POET_RUN=$POET_RUN POET_SERVER=$POET_SERVER ./work forks 2"
+wait
+X
+chmod +x tree.sh
+ssh 10.135.0.1 "POET_SERVER=10.135.0.1:7711 POET_RUN=tree poet record -- sh ./tree.sh" 2>said
+tree_there() { far_ended tree && [ "$(poet stat --json "$(far_of tree)" | grep -o '"host":"poet-135b"' | wc -l)" -ge 4 ]; }
+check "a script that starts programs over ssh: one run" until_true tree_there
+check "it is sound" sound "$(far_of tree)"
+is "and nothing is said" "$(cat said)" ""
+
+if ! command -v mpirun.openmpi >/dev/null; then
+    skip "Open MPI is not here"
+    done_testing
+    exit 0
+fi
+CC=mpicc.openmpi poetcc -trace -g "$root/tests/e2e/mpi-log.c" -o mpi-log 2>/dev/null
+ssh 10.135.0.1 "exec timeout 100 mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent $work/ssh --mca plm_rsh_no_tree_spawn 1 \
+    --mca btl tcp,self --mca oob_tcp_if_include 10.135.0.0/24 --mca btl_tcp_if_include 10.135.0.0/24 \
+    --host 10.135.0.1:2,10.135.0.2:2 -n 4 --map-by node --oversubscribe \
+    -x POET_SERVER=10.135.0.1:7711 -x POET_RUN=ompi -x POET_QUIET=1 ./mpi-log" >mpi.out 2>&1
+is "Open MPI on two hosts ends as it does" $? 0
+check "its ranks are one run" until_true far_ended ompi
+check "it is sound" sound "$(far_of ompi)"
+is "of both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:poet-135a host:poet-135b"
+like "each receive has its send, from wherever" \
+    "$(poet dump --json "$(far_of ompi)" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
 done_testing
