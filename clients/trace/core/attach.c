@@ -226,7 +226,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     int counters = -1;
     bool cut = !told && !atomic_load(&live); /* it hung up already: why, is there to be read */
     bool welcome = (told || cut) && read_welcome(fd, patience_ms, why, &counters) && told;
-    shared_begin(counters);
+    shared_begin(counters, instance);
     if (welcome && (!server_sends || sender_begin())) {
         meters_announce();
         return true;

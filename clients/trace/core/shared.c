@@ -5,7 +5,6 @@
 #include "clients/trace/core/shared.h"
 
 #include "clients/trace/core/allowed.h"
-#include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/poet.h"
@@ -29,17 +28,17 @@ uint64_t shared_machine;
 
 static _Atomic uint64_t *counter_of(uint64_t key);
 
-/* Whoever comes first says what all of them are called, at random. */
-static uint64_t agree(void)
+/* Whoever comes first says what all of them are called, by a random number of its own. */
+static uint64_t agree(uint64_t random)
 {
     _Atomic uint64_t *name = counters ? counter_of(MACHINE_KEY) : NULL;
     uint64_t none = 0;
     if (!name)
         return 0;
-    return atomic_compare_exchange_strong(name, &none, instance | 1) ? instance | 1 : none;
+    return atomic_compare_exchange_strong(name, &none, random | 1) ? random | 1 : none;
 }
 
-void shared_begin(int fd)
+void shared_begin(int fd, uint64_t random)
 {
     struct stat st;
     counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
@@ -52,7 +51,7 @@ void shared_begin(int fd)
                   ? mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                   : MAP_FAILED;
     counters = p == MAP_FAILED ? NULL : p;
-    shared_machine = agree();
+    shared_machine = agree(random);
     close(fd);
 }
 
