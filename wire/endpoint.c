@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +128,44 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
     return e ? -1 : 0;
 }
 
+#define NO_USER 65534u /* what all users are called that a user namespace does not have */
+
+bool endpoint_has_user(unsigned user)
+{
+    static const char everybody[] = "         0          0 4294967295";
+    static _Atomic int known; /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
+    char map[64];
+    if (user != NO_USER)
+        return true;
+    int is = atomic_load(&known);
+    if (is)
+        return is == 1;
+    int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, map, sizeof map) : 0;
+    if (fd >= 0)
+        close(fd);
+    is = n >= (ssize_t)sizeof everybody - 1 && memcmp(map, everybody, sizeof everybody - 1) == 0;
+    atomic_store(&known, is ? 1 : 2);
+    return is;
+}
+
 /* Whoever listens on a Unix socket takes all that it is told: it must be the user, or root. */
 static bool is_own_server(int fd, const char *endpoint, struct error *error)
 {
     struct ucred other = {0};
     socklen_t size = sizeof other;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
-        (other.uid == geteuid() || other.uid == 0))
+        ((other.uid == geteuid() && endpoint_has_user(other.uid)) || other.uid == 0))
         return true;
-    error_set(error, "%s: the server there is another user's (%u): not used", endpoint,
-              (unsigned)other.uid);
+    if (endpoint_has_user(other.uid))
+        error_set(error,
+                  "%s: the server there is another user's (%u): not used; run both as the same user",
+                  endpoint, (unsigned)other.uid);
+    else
+        error_set(error,
+                  "%s: the server there is a user's that this user namespace does not have: not "
+                  "used; map that user into it, or run both in one",
+                  endpoint);
     return false;
 }
 
@@ -165,6 +194,9 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
         *absent = errno == ENOENT || errno == ECONNREFUSED;
         if (*absent)
             error_set(error, "%s: no server is listening there", endpoint);
+        else if (errno == EACCES)
+            error_set(error, "%s: %s: it is another user's: run both as the same user", endpoint,
+                      strerror(errno));
         else
             error_set(error, "%s: %s", endpoint, strerror(errno));
         if (fd >= 0)

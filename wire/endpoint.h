@@ -35,6 +35,9 @@ bool endpoint_directory(char *path, size_t size, struct error *error);
 /* $POET_SERVER if it names an endpoint (also HOST:PORT), else unix:DIRECTORY/poet.sock. */
 bool endpoint_default(char *endpoint, size_t size, struct error *error);
 
+/* False: what bears that number is any of the users that our user namespace has no number for. */
+bool endpoint_has_user(unsigned user);
+
 /* Connects to a Unix socket, waiting at most timeout_ms.  *absent tells whether simply nobody
  * listens there.  That of another user's server, unless that is root, is refused. */
 int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error);

@@ -26,6 +26,7 @@
 #define WELCOME_ENTRIES 16u /* and rings of when each call began and ended (wire/entries.h) */
 #define WELCOME_SPANS                                                                              \
     32u /* and tell which of its tasks ran on which of its threads (wire/span.h) */
+#define WELCOME_AGENT 64u /* it is an agent, which makes no report */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

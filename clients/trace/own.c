@@ -215,7 +215,7 @@ poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
     struct thread *t = thread_recording();
     uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
     struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED,
-                                         (const uint64_t[]){key, SHARED_KEYS}, 0)
+                                         (const uint64_t[]){key ^ poet_machine(), SHARED_KEYS}, 0)
                           : NULL;
     if (!own)
         return 0;

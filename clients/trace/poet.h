@@ -183,7 +183,7 @@ int poet_identity(poet_line_t line,
                   uint64_t identity[2]); /* 0: it is not traced, or an object of several */
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
 
-/* A line that all processes of the run have, found by its key, for what they meet at: each may report
+/* A line that all processes of the run on this machine have, found by its key, for what they meet at: each may report
  * events on it, and its visits overlap (POET_SHARED).  0: nothing can be shared. */
 poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key);
 
@@ -203,6 +203,10 @@ int poet_imports(const char *const *names);
  * may be another number.  NULL: there is none, unless `make` is set; or too many (65 536), or none can be
  * shared. */
 uint64_t *poet_counter(uint64_t key, int make);
+
+/* What those processes have in common, and nobody else: to be mixed into keys that are made of what only one
+ * machine knows, as an inode, or a number from a counter.  0: nothing can be shared. */
+uint64_t poet_machine(void);
 
 /* The name of the launch that this process is one of several of, NAME@ID, which makes them one run
  * where no environment variable does: defined by a library that is linked, or preloaded, and called

@@ -65,6 +65,31 @@ uint32_t session_line(const struct session *session, uint32_t code)
     return code < NEAR_LINES ? 0 : (uint32_t)(uintptr_t)map_get(&session->far_lines, code, 0);
 }
 
+bool session_is_foreign(const struct session *session, uint32_t code)
+{
+    uintptr_t place =
+        session->high_count ? (uintptr_t)map_get(&session->foreign, code, 0) : 0;
+    return place && identities_are_others(&session->run->identities, session->highs[place - 1],
+                                          session->number);
+}
+
+static bool is_own(const struct session *session, uint64_t high)
+{
+    return high == session->instance &&
+           !identities_are_others(&session->run->identities, high, session->number);
+}
+
+/* Whose it is may be known later. */
+static void note_foreign(struct session *session, const struct told_line *told)
+{
+    if (is_own(session, told->high))
+        return;
+    session->highs = grow(session->highs, &session->high_room, session->high_count + 1,
+                          sizeof *session->highs);
+    session->highs[session->high_count++] = told->high;
+    map_put(&session->foreign, told->code, 0, (void *)(uintptr_t)session->high_count);
+}
+
 void announce(struct session *session, enum announced what, uint32_t code)
 {
     for (struct thread_state *state = map_take(&session->waiting, what, code), *next; state;
@@ -157,6 +182,8 @@ static void lose_what_was_told(struct session *session, uint32_t code)
     size_t kept = 0;
     for (size_t i = 0; i < session->early_count; i++) {
         struct early_loss loss = session->early[i];
+        if (loss.code == code && session_is_foreign(session, code))
+            continue;
         if (loss.code == code)
             order_lost(session->run->order, session_line(session, code), loss.first, loss.count);
         else
@@ -192,16 +219,21 @@ static void open_line(struct session *session, const struct told_line *told, str
                             .entry = told->entry,
                             .name = text_name(told->name)};
     char *kind = text_name(told->kind);
+    bool known = identities_get(&session->run->identities, told->high, told->low) != 0;
     uint32_t number = 0;
     if (run_kind(session->run, kind) == 0)
         in_fail(in, "there are too many kinds of lines");
     else if (!(number = run_line(session->run, told->high, told->low, kind,
                                  told->flags & LINE_SHARED, line)))
         in_fail(in, "there are too many lines");
+    else if (known && is_own(session, told->high))
+        run_line_is(session->run, number, kind, told->flags & LINE_SHARED, line);
     free(kind);
     free(line.name);
-    if (number)
-        own_line(session, told, number, thread);
+    if (!number)
+        return;
+    note_foreign(session, told);
+    own_line(session, told, number, thread);
 }
 
 static bool read_line(struct session *session, struct in *in, uint32_t thread)
@@ -216,6 +248,8 @@ static bool read_line(struct session *session, struct in *in, uint32_t thread)
         in_fail(in, "a line was announced twice"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &told, in, thread);
+    else
+        note_foreign(session, &told);
     return !in->error;
 }
 
@@ -225,7 +259,9 @@ static uint32_t announced_line(const struct session *session, struct in *in, uin
     uint32_t line = session_line(session, code);
     if (!line)
         in_fail(in, "speaks of a line that was not announced");
-    return line;
+    else if (session_is_foreign(session, code))
+        in_fail(in, "speaks for a line of another program");
+    return in->error ? 0 : line;
 }
 
 static bool read_rename(struct session *session, struct in *in)
@@ -261,6 +297,8 @@ static bool read_lost(struct session *session, struct in *in, uint32_t thread)
     if (thread)
         thread_state_of(session, thread)->doubt = UNSEEN_LOST;
     uint32_t line = session_line(session, told.line);
+    if (line && session_is_foreign(session, told.line))
+        return true; /* that one says itself what it lost */
     if (line)
         order_lost(session->run->order, line, told.first, told.count);
     else
@@ -294,7 +332,7 @@ static bool read_kind(struct session *session, struct in *in)
     if (!get_told_kind(in, &told))
         return false;
     uint32_t line = session_line(session, told.line);
-    if (!line || !told.kind.size) {
+    if (!line || !told.kind.size || session_is_foreign(session, told.line)) {
         in_fail(in, "speaks of a line that was not announced, or of no kind");
         return false;
     }

@@ -41,6 +41,9 @@ struct session {
     uint32_t *lines; /* code -> line of the run, for small codes */
     size_t line_room;
     struct map far_lines; /* for the others */
+    struct map foreign; /* code -> 1 + index into highs: of lines that may be another program's */
+    uint64_t *highs; /* first halves of their identities */
+    size_t high_count, high_room;
     struct recent_site {
         uint64_t address;
         uint32_t thread, context; /* run.h */
@@ -80,6 +83,8 @@ bool announced(const struct session *session, const struct slot *slot,
 /* Those who wait for it may go on. */
 void announce(struct session *session, enum announced what, uint32_t code);
 uint32_t session_line(const struct session *session, uint32_t code); /* 0: not announced */
+/* It is another program's, of which events may be told by that one alone; others' may be about it, or its partners. */
+bool session_is_foreign(const struct session *session, uint32_t code);
 
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */
 bool announce_take(struct session *session, unsigned type, struct in *in, uint32_t thread);

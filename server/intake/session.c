@@ -30,7 +30,7 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
                                               .clock_ns = hello->clock_ns,
                                               .wall_ns = hello->wall_ns,
                                               .connected = true});
-    identities_expect(&run->identities, hello->instance);
+    identities_expect(&run->identities, hello->instance, number);
     hello->path = hello->host = NULL;
     hello->arguments = NULL;
     hello->argument_count = 0;
@@ -232,6 +232,12 @@ static void add_payload_text(struct session *session, const struct slot *slot, s
     free(text);
 }
 
+static bool tells_of_others(const struct session *session, const struct slot *slot)
+{
+    return session_is_foreign(session, slot->line_a) ||
+           (slot->shape >= SHAPE_COMPOUND && session_is_foreign(session, slot->line_b));
+}
+
 static bool accept_record(struct session *session, struct thread_state *state, uint32_t thread,
                           const struct slot *slot, const char **error)
 {
@@ -244,6 +250,10 @@ static bool accept_record(struct session *session, struct thread_state *state, u
                            .batch = session->batch,
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
+    if (session->high_count && tells_of_others(session, slot)) {
+        *error = "tells events on a line of another program";
+        return false;
+    }
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
             *error = "a slot has an impossible number";
@@ -444,6 +454,8 @@ void session_free(struct session *session)
         free(session->shapes[i]);
     map_free(&session->threads);
     map_free(&session->far_lines);
+    map_free(&session->foreign);
+    free(session->highs);
     map_free(&session->waiting);
     free(session->lines);
     free(session->own_lines);

@@ -224,6 +224,8 @@ uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);
 uint32_t order_line_kind(const struct order *order, uint32_t line);
+/* The same in place of what somebody else said it was; once it has events it stays shared or not. */
+void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind);
 void order_line_becomes(struct order *order, uint32_t line,
                         uint32_t kind); /* for what comes from here on */
 struct ref order_line_opened_by(const struct order *order, uint32_t line);

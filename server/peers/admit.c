@@ -5,6 +5,7 @@
 #include "server/peers/server.h"
 #include "server/loop/log.h"
 #include "server/far/tls.h"
+#include "wire/endpoint.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -92,13 +93,18 @@ static void admit_far(struct server *server, int fd)
 /* Over a Unix socket; pid 0: from outside of the server's process namespace. */
 static void admit_here(struct server *server, int fd)
 {
-    char name[64];
+    char name[64], why[160];
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid();
+    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+               who.uid == getuid() && endpoint_has_user(who.uid);
     snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
+    snprintf(why, sizeof why,
+             "this server belongs to another user (%u; you are %u%s): run both as the same user",
+             (unsigned)getuid(), (unsigned)who.uid,
+             endpoint_has_user(who.uid) ? "" : ", of another user namespace");
     if (!own)
-        refuse(fd, name, "this server belongs to another user");
+        refuse(fd, name, why);
     else if (peers_of(server) >= LIMIT_SESSIONS)
         refuse(fd, name, "too many peers");
     else

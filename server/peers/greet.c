@@ -63,7 +63,8 @@ static void welcome(struct peer *peer)
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
-                                WELCOME_ENTRIES | WELCOME_SPANS);
+                                WELCOME_ENTRIES | WELCOME_SPANS |
+                                (peer->server->agent ? WELCOME_AGENT : 0));
     if (program)
         put_string(&peer->out, peer->server->agent ? agent_trouble(peer->server->agent) : "");
     out_end(&peer->out);

@@ -38,14 +38,8 @@ static uint64_t now_ns(void)
 
 static void tell(struct peer *peer, unsigned kind, const struct out *body);
 
-static void begin_switches(struct peer *peer, pid_t pid)
+static void refuse_switches(struct peer *peer, const char *why)
 {
-    const char *why;
-    if (!peer->watch->same_numbers)
-        return;
-    peer->watch->switches = switches_new(pid, &why);
-    if (peer->watch->switches)
-        return;
     struct out body = {0};
     switches_refused(why, &body);
     taker_enter(peer->server->taker);
@@ -54,6 +48,16 @@ static void begin_switches(struct peer *peer, pid_t pid)
     out_free(&body);
 }
 
+static void begin_switches(struct peer *peer, pid_t pid)
+{
+    const char *why = "its threads have other numbers, in a PID namespace of its own";
+    if (peer->watch->same_numbers)
+        peer->watch->switches = switches_new(pid, &why);
+    if (!peer->watch->switches)
+        refuse_switches(peer, why);
+}
+
+/* Numbers of processes are translated into our name space, but for what a program says of itself. */
 void watching_begin(struct peer *peer, uint32_t pid)
 {
     struct ucred who = {0};
@@ -62,11 +66,14 @@ void watching_begin(struct peer *peer, uint32_t pid)
         getsockopt(peer->channel.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0
             ? sampler_new(who.pid)
             : NULL;
-    if (!sampler)
+    if (!sampler) {
+        refuse_switches(peer, "its process cannot be seen from there, as in a container");
         return;
+    }
     peer->watch = memory_zeroed(1, sizeof *peer->watch);
     *peer->watch = (struct watch){.sampler = sampler,
-                                  .same_numbers = (uint32_t)who.pid == pid,
+                                  .same_numbers =
+                                      (uint32_t)who.pid == pid && sampler_same_numbers(sampler),
                                   .wanted = !sampler_filtered(sampler)};
     begin_switches(peer, who.pid);
 }

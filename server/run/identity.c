@@ -11,15 +11,21 @@ static struct counted *counted_of(const struct identities *identities, uint64_t 
     return index ? &identities->counted[index - 1] : NULL;
 }
 
-void identities_expect(struct identities *identities, uint64_t high)
+void identities_expect(struct identities *identities, uint64_t high, uint32_t session)
 {
     identities->others.gradual = true;
     if (counted_of(identities, high))
         return;
     identities->counted = grow(identities->counted, &identities->counted_room,
                                identities->counted_count + 1, sizeof *identities->counted);
-    identities->counted[identities->counted_count++] = (struct counted){.high = high};
+    identities->counted[identities->counted_count++] = (struct counted){.high = high, .owner = session};
     map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
+}
+
+bool identities_are_others(const struct identities *identities, uint64_t high, uint32_t session)
+{
+    const struct counted *c = counted_of(identities, high);
+    return c && c->owner != session;
 }
 
 uint32_t identities_get(const struct identities *identities, uint64_t high, uint64_t low)

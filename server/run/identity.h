@@ -10,6 +10,7 @@
 struct identities {
     struct counted {
         uint64_t high;
+        uint32_t owner; /* session */
         uint32_t *lines; /* by the second number */
         size_t room, count;
     } *counted;
@@ -18,8 +19,10 @@ struct identities {
     struct map others;
 };
 
-/* The second numbers that come with this one are counted. */
-void identities_expect(struct identities *identities, uint64_t high);
+/* The second numbers that come with this one are counted, and are that session's: the first that says so. */
+void identities_expect(struct identities *identities, uint64_t high, uint32_t session);
+/* Whether lines with that number are another session's than this one's. */
+bool identities_are_others(const struct identities *identities, uint64_t high, uint32_t session);
 uint32_t identities_get(const struct identities *identities, uint64_t high,
                         uint64_t low); /* 0: none */
 void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line);

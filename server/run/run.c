@@ -291,6 +291,19 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     return line;
 }
 
+void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
+                 struct run_line facts)
+{
+    struct run_line *l = run_line_at(run, line);
+    l->kind = run_kind(run, kind);
+    l->process = facts.process;
+    l->object = facts.object;
+    l->entry = facts.entry;
+    order_line_is(run->order, line, shared, l->kind);
+    lines_rename(l, facts.name ? facts.name : "");
+    run_line_changed(run, line);
+}
+
 static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
 
 #define FORGET_TEXTS 256u /* places for texts that are looked at in one step */

@@ -172,6 +172,9 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
+/* Of one that is there: as its own program describes it, which others may have spoken of before. */
+void run_line_is(struct run *run, uint32_t line, const char *kind, bool shared,
+                 struct run_line facts);
 /* What is known of it; until the run forgets something. */
 static inline struct run_line *run_line_at(const struct run *run, uint32_t line)
 {

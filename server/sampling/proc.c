@@ -74,22 +74,27 @@ size_t proc_stat(const char *text, size_t size, struct proc_units units, struct 
     return figures.count;
 }
 
-/* The number behind "NAME:" at the begin of a line; false: it is not there. */
-static bool named(const char *text, size_t size, const char *name, uint64_t *value)
+/* What is behind "NAME:" at the begin of a line, up to its end; NULL: it is not there. */
+static const char *line_of(const char *text, size_t size, const char *name, const char **line_end)
 {
     size_t length = strlen(name);
     const char *at = text, *end = text + size;
     while (at < end) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        line_end = line_end ? line_end : end;
-        if ((size_t)(line_end - at) > length && memcmp(at, name, length) == 0 &&
-            at[length] == ':') {
-            at += length + 1;
-            return number(&at, line_end, value);
-        }
-        at = line_end < end ? line_end + 1 : end;
+        *line_end = memchr(at, '\n', (size_t)(end - at));
+        *line_end = *line_end ? *line_end : end;
+        if ((size_t)(*line_end - at) > length && memcmp(at, name, length) == 0 &&
+            at[length] == ':')
+            return at + length + 1;
+        at = *line_end < end ? *line_end + 1 : end;
     }
-    return false;
+    return NULL;
+}
+
+/* The number there; false: there is none. */
+static bool named(const char *text, size_t size, const char *name, uint64_t *value)
+{
+    const char *end, *at = line_of(text, size, name, &end);
+    return at && number(&at, end, value);
 }
 
 size_t proc_status(const char *text, size_t size, bool *filtered, struct usage_figure *to,
@@ -101,6 +106,13 @@ size_t proc_status(const char *text, size_t size, bool *filtered, struct usage_f
     if (named(text, size, "VmHWM", &value) && scaled(value, 1024, &value))
         add(&figures, USAGE_PEAK, value);
     return figures.count;
+}
+
+bool proc_same_numbers(const char *text, size_t size)
+{
+    uint64_t outside, inside;
+    const char *end, *at = line_of(text, size, "NSpid", &end);
+    return at && end < text + size && number(&at, end, &outside) && !number(&at, end, &inside);
 }
 
 size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t room)

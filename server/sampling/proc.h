@@ -20,6 +20,8 @@ size_t proc_stat(const char *text, size_t size, struct proc_units units, struct 
 /* /proc/PID/status: the peak of its memory; *filtered: its system calls are (Seccomp is not 0, or is not said). */
 size_t proc_status(const char *text, size_t size, bool *filtered, struct usage_figure *to,
                    size_t room);
+/* Of the same: it has one process id alone, in the name space of this /proc, and in none within that. */
+bool proc_same_numbers(const char *text, size_t size);
 /* /proc/PID/io */
 size_t proc_io(const char *text, size_t size, struct usage_figure *to, size_t room);
 /* /proc/PID/task/TID/schedstat */

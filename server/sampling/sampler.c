@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@
 
 struct sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
-    bool filtered;
+    bool filtered, same_numbers;
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
     uint64_t last_ns; /* when threads were read last */
     uint64_t process_ns; /* and the process */
@@ -52,18 +53,31 @@ static size_t text_of_file(const struct sampler *s, const char *name, char *to, 
     return got > 0 ? (size_t)got : 0;
 }
 
-static void look_for_filter(struct sampler *s)
+static void look_at_status(struct sampler *s)
 {
     struct usage_figure unused;
     char text[4096];
-    proc_status(text, text_of_file(s, "status", text, sizeof text), &s->filtered, &unused, 1);
+    size_t size = text_of_file(s, "status", text, sizeof text);
+    proc_status(text, size, &s->filtered, &unused, 1);
+    s->same_numbers = proc_same_numbers(text, size);
+}
+
+/* Else it is that of another name space of processes, as after unshare --pid, where a number is another one's. */
+static bool proc_is_ours(void)
+{
+    char self[32], is[32];
+    ssize_t n = readlink("/proc/self", is, sizeof is - 1);
+    is[n > 0 ? n : 0] = 0;
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    return strcmp(is, self) == 0;
 }
 
 struct sampler *sampler_new(pid_t pid)
 {
     char name[32];
     snprintf(name, sizeof name, "/proc/%d", (int)pid);
-    int process = pid > 0 ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int process =
+        pid > 0 && proc_is_ours() ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (process < 0)
         return NULL;
     struct sampler *s = memory_zeroed(1, sizeof *s);
@@ -72,7 +86,7 @@ struct sampler *sampler_new(pid_t pid)
                           .filtered = true,
                           .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
                                     .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
-    look_for_filter(s);
+    look_at_status(s);
     return s;
 }
 
@@ -108,6 +122,7 @@ bool sampler_due(const struct sampler *s, uint64_t now_ns)
 }
 
 bool sampler_filtered(const struct sampler *s) { return s->filtered; }
+bool sampler_same_numbers(const struct sampler *s) { return s->same_numbers; }
 
 /* ---- bodies ---- */
 

@@ -18,8 +18,11 @@ struct sampled_thread {
     pid_t tid; /* 0: not known */
 };
 
-/* NULL: there is no such process here, or it may not be looked at. */
+/* NULL: there is no such process here, or it may not be looked at; or /proc here is that of other processes than those
+ * whose ids we know. */
 struct sampler *sampler_new(pid_t pid);
+/* Its threads have the ids that it knows them by: it has no name space of its own for them. */
+bool sampler_same_numbers(const struct sampler *sampler);
 void sampler_free(struct sampler *sampler); /* of NULL nothing */
 /* From now on so many times a second, 1 to 1000, however old it gets. */
 void sampler_rate(struct sampler *sampler, unsigned hertz);

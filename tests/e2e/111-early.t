@@ -138,6 +138,10 @@ stays() { poet states --stays "$1" 2>/dev/null | awk '$1 == "first" { print $1, 
 is "is known of what came by an agent, too" "$(stays "$(begins moves)")" "$(stays moves.poet)"
 like "(there was one)" "$(stays moves.poet)" "^first left"
 
+like "no report is made by an agent, and that is said once" "$(POET_REPORT=page.pdf POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep POET_REPORT)" \
+    "^poet: POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has ended, poet report of the server's$"
+is "(once)" "$(POET_REPORT=1 POET_RUN=report POET_SERVER=127.0.0.1:$far ./work a b 2>&1 | grep -c POET_REPORT)" 1
+
 # ---- another key ----
 like "another key" "$(POET_RUN=strange POET_KEY_FILE=$work/other at 127.0.0.1:$far)" \
     "^poet: poet://127.0.0.1:$far: it does not have the same key: .*the key file must be the server's .*; what is recorded is kept in "

@@ -700,7 +700,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 
     pids="$pids $other"
     until_true test -S "$open/socket"
     like "another user's server is refused by a program" "$(POET_SERVER=unix:$open/socket ./one 2>&1)" \
-        "^poet: unix:$open/socket: the server there is another user's \(65534\): not used: the program runs untraced$"
+        "^poet: unix:$open/socket: the server there is another user's \(65534\): not used; run both as the same user: the program runs untraced$"
     like "and by the commands" "$(poet runs "unix:$open/socket" 2>&1)" "another user's"
     kill $other
     rm -rf "$open"

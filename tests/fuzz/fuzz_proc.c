@@ -15,5 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         proc_status(text, size, &filtered, figures, 4) > 4 || proc_io(text, size, figures, 4) > 4 ||
         proc_schedstat(text, size, figures, 4) > 4)
         __builtin_trap();
+    proc_same_numbers(text, size);
     return 0;
 }

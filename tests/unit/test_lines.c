@@ -58,8 +58,11 @@ static void lines_are_found_by_identity(void **state)
 {
     (void)state;
     struct identities identities = {0};
-    identities_expect(&identities, 77);
-    identities_expect(&identities, 77);
+    identities_expect(&identities, 77, 3);
+    identities_expect(&identities, 77, 4);
+    assert_false(identities_are_others(&identities, 77, 3));
+    assert_true(identities_are_others(&identities, 77, 4)); /* who came first has it */
+    assert_false(identities_are_others(&identities, 78, 4)); /* nobody's in particular */
     for (uint32_t i = 1; i <= 5000; i++) {
         identities_put(&identities, 77, i, i);
         identities_put(&identities, 77, UINT64_MAX - i, 10000 + i); /* not counted */

@@ -353,6 +353,81 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     run_free(run);
 }
 
+static struct session *another(struct run *run, uint32_t number, uint64_t instance)
+{
+    struct out out = {0};
+    struct hello hello;
+    put_told_hello(&out, &(struct told_hello){.role = ROLE_PROGRAM,
+                                              .run = text_of("test@1"),
+                                              .environment = text_of("pthread"),
+                                              .path = text_of("/bin/other"),
+                                              .host = text_of("elsewhere"),
+                                              .instance = instance,
+                                              .clock_ns = 1000,
+                                              .wall_ns = 2000});
+    struct in in = in_from(out.data, out.size);
+    assert_true(hello_read(&in, &hello));
+    struct session *other = session_new(run, number, &hello);
+    hello_free(&hello);
+    out_free(&out);
+    return other;
+}
+
+/* Line 1 of the program whose instance is 1, by another program's code 1, before or after that names it. */
+static void announce_first(struct session *other)
+{
+    const char *error = NULL;
+    struct out out = {0};
+    put_test_type(&out, 1, "note");
+    assert_true(session_message(other, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    out.size = 0;
+    put_told_line(&out, &(struct told_line){.code = 1,
+                                            .high = 1,
+                                            .low = 1,
+                                            .flags = LINE_SHARED,
+                                            .kind = text_of("evil"),
+                                            .name = text_of("mine")});
+    assert_true(session_message(other, MESSAGE_LINE, 1, out.data, out.size, &error));
+    out_free(&out);
+}
+
+static void nobody_tells_of_the_lines_of_another_program(void **state)
+{
+    (void)state;
+    for (uint64_t instance = 1; instance <= 2; instance++) { /* its own, and one that it has not */
+        struct run *run = begin();
+        struct session *first = session, *other = another(run, 1, instance);
+        const char *error = NULL;
+        announce_first(other);
+        test_program(tell, NULL, 3);
+        struct slot slot = {.shape = 1, .time_ns = 1009, .line_a = 1, .number_a = 7};
+        assert_false(session_slots(other, 1, &slot, 1, &error));
+        assert_string_equal(error, "tells events on a line of another program");
+        struct out out = {0};
+        put_told_rename(&out, &(struct told_rename){.line = 1, .name = text_of("mine")});
+        assert_false(session_message(other, MESSAGE_NAME, 1, out.data, out.size, &error));
+        out.size = 0;
+        put_told_close(&out, &(struct told_close){.line = 1, .last = 3});
+        assert_false(session_message(other, MESSAGE_CLOSE, 1, out.data, out.size, &error));
+        out.size = 0;
+        put_told_lost(&out, &(struct told_lost){1, 7, 1000});
+        session_message(other, MESSAGE_LOST, 1, out.data, out.size, &error);
+        session_hangup(other);
+        struct slot next = {.shape = 1, .time_ns = 1010, .line_a = 1, .number_a = 7};
+        assert_true(session_slots(first, 1, &next, 1, &error));
+        struct order_figures f = order_figures(run->order);
+        assert_int_equal(f.events, 10);
+        assert_int_equal(f.contradictions + f.pending + f.lost, 0);
+        assert_string_equal(run_line_at(run, 1)->name, "t");
+        assert_string_equal(run_kind_name(run, run_line_at(run, 1)->kind), "task");
+        assert_int_equal(run_line_at(run, 1)->process, 0);
+        assert_false(order_line_shared(run->order, 1));
+        session_hangup(first);
+        out_free(&out);
+        run_free(run);
+    }
+}
+
 static void a_payload_is_never_longer_than_what_there_is(void **state)
 {
     (void)state;
@@ -382,6 +457,7 @@ int main(void)
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
         cmocka_unit_test(slots_that_wait_are_taken_as_they_can_be),
+        cmocka_unit_test(nobody_tells_of_the_lines_of_another_program),
         cmocka_unit_test(a_payload_is_never_longer_than_what_there_is),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);

@@ -57,6 +57,10 @@ static void figures_have_names(void **state)
     assert_true(filtered);
     proc_status("", 0, &filtered, f, 8);
     assert_true(filtered); /* where nothing is said, it may be */
+    assert_true(proc_same_numbers("NSpid:\t4711\nx", 13));
+    assert_false(proc_same_numbers("NSpid:\t4711\t4711\n", 17)); /* the same by chance */
+    assert_false(proc_same_numbers("NSpid:\t4711", 11)); /* cut off */
+    assert_false(proc_same_numbers("Pid:\t4711\n", 10));
     n = proc_io(io, strlen(io), f, 8);
     assert_int_equal(n, 6);
     assert_int_equal(value_of(f, n, USAGE_WRITTEN), 20);

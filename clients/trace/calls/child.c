@@ -12,6 +12,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/sender.h"
+#include "clients/trace/core/shared.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
@@ -40,6 +41,7 @@ enum state {
 #define PID(pid) ((uint64_t)(pid) << 42)
 #define PID_OF(value) ((pid_t)((value) >> 42))
 
+#define CHILD_KEYS 0x706f65742e6c6966u
 #define SLOTS 4096u
 enum { OF_PROCESS = 0x10001, OF_SPAWNING, OF_SERIALS };
 
@@ -84,11 +86,14 @@ static void tell(enum state state, uint64_t serial)
                                (roster_recorded() > 1 ? OTHERS : 0) | (has_foreign ? FOREIGN : 0));
 }
 
+/* Of all processes that share numbers, whichever name space of process ids they are in. */
 uint64_t child_serial(void)
 {
-    _Atomic uint64_t *serials = shared(OF_SERIALS, 1, 1);
+    _Atomic uint64_t *serials = (_Atomic uint64_t *)poet_counter(OF_SERIALS, 1);
     return serials ? (atomic_fetch_add(serials, 1) + 1) & SERIAL_MASK : 0;
 }
+
+uint64_t child_keys(void) { return CHILD_KEYS ^ shared_machine; }
 
 bool child_known(pid_t pid) { return known_of(pid) != 0; }
 
@@ -137,7 +142,7 @@ struct origin child_begins(void)
     struct origin from = {0};
     bool told = STATE_OF(value) == STATE_SILENT || STATE_OF(value) == STATE_EXEC;
     if (told && value & SERIAL_MASK)
-        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = CHILD_KEYS};
+        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = child_keys()};
     if (told ? value & OTHERS || !from.key : known_of(parent) != 0)
         from.doubt = UNSEEN_THREAD;
     tell(STATE_LIVING, 0);
@@ -158,7 +163,7 @@ uint64_t child_message(struct thread *t, uint16_t type, uintptr_t site)
                          .a = thread_place(t),
                          .take_a = 1,
                          .site = site,
-                         .key = serial ? CHILD_KEYS : 0,
+                         .key = serial ? child_keys() : 0,
                          .partner = {0, serial}},
         NULL);
     note_recorded();
@@ -248,7 +253,7 @@ struct origin child_ended(pid_t pid, bool last)
     if (STATE_OF(value) == STATE_SILENT)
         return from; /* it did nothing that is followed */
     if (STATE_OF(value) == STATE_ENDED && value & SERIAL_MASK)
-        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = CHILD_KEYS};
+        from = (struct origin){.at = {0, value & SERIAL_MASK}, .key = child_keys()};
     if (!from.key || value & OTHERS)
         from.doubt = UNSEEN_THREAD;
     if (value && last)

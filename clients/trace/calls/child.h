@@ -21,7 +21,7 @@ struct origin {
 };
 
 uint64_t child_serial(void); /* of a message between processes of the run; 0: there are none */
-#define CHILD_KEYS 0x706f65742e6c6966u /* first half of the keys of such messages */
+uint64_t child_keys(void); /* first half of the keys of such messages */
 void child_born(uint64_t serial); /* in a child after its fork, by the message `serial` */
 struct origin child_begins(void); /* a program begins to record: after what */
 void child_records(void); /* so does a child of a fork, which knows after what */

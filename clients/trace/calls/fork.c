@@ -28,7 +28,7 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
     int saved = errno;
     if (t && !allowed(ALLOWED_CONNECTING)) /* the child will reach no server */
         thread_unfollowed(t, UNSEEN_THREAD);
-    uint64_t low = t ? child_serial() : 0, high = low ? CHILD_KEYS : instance ^ FORK_KEYS;
+    uint64_t low = t ? child_serial() : 0, high = low ? child_keys() : instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number = t ? record_write(t,

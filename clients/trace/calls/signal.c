@@ -303,7 +303,7 @@ static struct token record_sent(struct thread *t, const struct sending *s, pid_t
                          .take_a = 1,
                          .about = s->about,
                          .site = site,
-                         .key = serial ? SIGNAL_KEYS : 0,
+                         .key = serial ? token_keys() : 0,
                          .partner = {0, serial},
                          .payload = text,
                          .payload_bytes = text ? (uint32_t)strlen(text) : 0},
@@ -314,7 +314,7 @@ static struct token record_sent(struct thread *t, const struct sending *s, pid_t
         (line >> 24))
         return (struct token){0};
     return here ? token_of(line << 40 | number, instance, s->code)
-                : token_of(serial, SIGNAL_KEYS, s->code);
+                : token_of(serial, token_keys(), s->code);
 }
 
 static bool send_with(const struct sending *s, struct token token, pid_t self)

@@ -2,10 +2,14 @@
 #include "clients/trace/calls/token.h"
 
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/shared.h"
 
 #include <string.h>
 
+#define SIGNAL_KEYS 0x706f65742e736967u
 #define TOKEN_AT 32 /* after si_value; the kernel keeps 48 bytes (struct kernel_siginfo) */
+
+uint64_t token_keys(void) { return SIGNAL_KEYS ^ shared_machine; }
 
 static uint64_t check_of(uint64_t which, uint64_t scope, int code)
 {
@@ -24,12 +28,12 @@ bool token_take(siginfo_t *info, struct origin *from, int *code)
         return false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         bool here = token.check == check_of(token.which, instance, codes[i]);
-        if (!here && token.check != check_of(token.which, SIGNAL_KEYS, codes[i]))
+        if (!here && token.check != check_of(token.which, token_keys(), codes[i]))
             continue;
         *code = codes[i];
         *from = here ? (struct origin){.at = {(uint32_t)(token.which >> 40),
                                               token.which & ((UINT64_C(1) << 40) - 1)}}
-                     : (struct origin){.at = {0, token.which}, .key = SIGNAL_KEYS};
+                     : (struct origin){.at = {0, token.which}, .key = token_keys()};
         memset((char *)info + TOKEN_AT, 0, sizeof token);
         return true;
     }

@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SIGNAL_KEYS 0x706f65742e736967u /* first half of the keys of messages to other processes */
+uint64_t token_keys(void); /* first half of the keys of messages to other processes */
 
 struct token {
     uint64_t which; /* line << 40 | number, or the second half of a key */
@@ -20,7 +20,7 @@ struct token {
         check; /* of which, the process or all of them, and what the code was; 0: there is none */
 };
 
-/* scope: `instance`, of an event of this process, or SIGNAL_KEYS; code: what the signal really is (SI_USER...). */
+/* scope: `instance`, of an event of this process, or token_keys(); code: what the signal really is (SI_USER...). */
 struct token token_of(uint64_t which, uint64_t scope, int code);
 void token_put(siginfo_t *info, struct token token);
 /* Takes it out again; false: there is none. */

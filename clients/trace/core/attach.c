@@ -62,6 +62,7 @@
 static char text[16384];
 static char file[PATH_MAX];
 static uint8_t answer[1024];
+static bool by_agent; /* so was it answered */
 static struct error error;
 
 /* The arguments of the process, one after the other in `text`; how many bytes they take. */
@@ -190,6 +191,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_meters = flags & WELCOME_METERS;
             server_entries = flags & WELCOME_ENTRIES;
             server_spans = flags & WELCOME_SPANS;
+            by_agent = flags & WELCOME_AGENT;
             uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
             const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
@@ -219,19 +221,22 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     codes_announce(&out);
     unseen_announce(&out);
     const char *complaint = report_announce(&out, *file);
-    if (complaint)
-        say("%s", complaint);
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;
-    bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
-    shared_begin(counters);
+    bool cut = !told && !atomic_load(&live); /* it hung up already: why, is there to be read */
+    bool welcome = (told || cut) && read_welcome(fd, patience_ms, why, &counters) && told;
+    shared_begin(counters, instance);
+    if (welcome && by_agent)
+        complaint = report_by_agent();
+    if (complaint && welcome)
+        say("%s", complaint);
     if (welcome && (!server_sends || sender_begin())) {
         meters_announce();
         return true;
     }
-    if (!told)
-        snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+    if (!told && !cut)
+        snprintf(why->text, sizeof why->text, "it does not read");
     server_forget();
     return false;
 }
@@ -386,7 +391,7 @@ static void after_fork(void)
     modules_forked();
     unseen_forked();
     life_forked(was_traced);
-    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
+    child_born(forked.high == child_keys() ? forked.low : 0);
 }
 
 void attach_forked(void) { after_fork(); }

@@ -102,11 +102,13 @@ static bool ours(void)
            st.st_ino == connection_is.st_ino && st.st_dev == connection_is.st_dev;
 }
 
+static bool greeting; /* whoever sends the first words says what became of them */
+
 static void give_up(const char *why)
 {
     if (!atomic_exchange(&live, 0))
         return;
-    if (why)
+    if (why && !greeting)
         say("the server is gone (%s): the program goes on untraced", why);
 }
 
@@ -436,7 +438,9 @@ bool server_use(int fd, const struct out *first)
     slow = false;
     fstat(connection, &connection_is);
     atomic_store(&live, ++lives);
+    greeting = true;
     bool sent = send_all(first, -1);
+    greeting = false;
     latch_give(&sending);
     return sent;
 }

@@ -22,6 +22,15 @@ bool report_is_printed(void)
     return value && strcmp(value, "1") == 0;
 }
 
+const char *report_by_agent(void)
+{
+    if (!wanted())
+        return NULL;
+    environment_unset("POET_REPORT");
+    return "POET_REPORT: an agent makes no report, as it has a part of the run alone: when it has ended, poet report of "
+           "the server's";
+}
+
 /* The server may be in another directory. */
 static bool absolute(const char *value, char *path, size_t size)
 {

@@ -10,6 +10,8 @@
 
 /* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
 bool report_is_printed(void);
+/* What is to be said where there is an agent, which makes none; once for this process and those that it starts.  NULL: nothing. */
+const char *report_by_agent(void);
 /* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is to be said. */
 const char *report_announce(struct out *out, bool own);
 

@@ -1,6 +1,6 @@
 /* Objects that several processes share, in mapped files or by name: one line, whose numbers all
  * take from one counter (wire/counters.h).  Its identity is where its memory is: device, inode
- * and offset, as /proc/self/maps says. */
+ * and offset, as /proc/self/maps says, on this machine. */
 #define _GNU_SOURCE
 #include "clients/trace/core/shared.h"
 
@@ -21,12 +21,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct counter *counters; /* NULL: the server gave none */
+#define MACHINE_KEY 0x706f65742e6d6163u
 
-void shared_begin(int fd)
+static struct counter *counters; /* NULL: the server gave none */
+uint64_t shared_machine;
+
+static _Atomic uint64_t *counter_of(uint64_t key);
+
+/* Whoever comes first says what all of them are called, by a random number of its own. */
+static uint64_t agree(uint64_t random)
+{
+    _Atomic uint64_t *name = counters ? counter_of(MACHINE_KEY) : NULL;
+    uint64_t none = 0;
+    if (!name)
+        return 0;
+    return atomic_compare_exchange_strong(name, &none, random | 1) ? random | 1 : none;
+}
+
+void shared_begin(int fd, uint64_t random)
 {
     struct stat st;
     counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
+    shared_machine = 0;
     if (fd < 0)
         return;
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -35,6 +51,7 @@ void shared_begin(int fd)
                   ? mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                   : MAP_FAILED;
     counters = p == MAP_FAILED ? NULL : p;
+    shared_machine = agree(random);
     close(fd);
 }
 
@@ -142,6 +159,8 @@ uint64_t *poet_counter(uint64_t key, int make)
     return (uint64_t *)(uintptr_t)(make ? counter_of(key) : counter_if_any(key));
 }
 
+uint64_t poet_machine(void) { return shared_machine; }
+
 uint64_t shared_key(struct object *o, bool *unknown)
 {
     *unknown = false;
@@ -157,7 +176,7 @@ uint64_t shared_key(struct object *o, bool *unknown)
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (find_place((uintptr_t)o->address, &p)) {
-        key = mix(mix(mix(mix(1, p.major << 16 ^ p.minor), p.inode),
+        key = mix(mix(mix(mix(1 ^ shared_machine, p.major << 16 ^ p.minor), p.inode),
                       p.offset + ((uintptr_t)o->address - p.start)),
                   o->kind);
         key += key == 0;

@@ -9,7 +9,10 @@
 
 #pragma GCC visibility push(hidden)
 
-void shared_begin(int fd); /* the counters that the server gave, -1 none; takes the descriptor */
+/* Of messages by numbers that counters gave: in the first half of their keys, as others have counters of their own. */
+extern uint64_t shared_machine; /* 0: there are no counters */
+/* The counters that the server gave, -1 none; takes the descriptor.  random: no other process has that number. */
+void shared_begin(int fd, uint64_t random);
 /* The key of its identity, and its far counter set; 0: it is this process's alone. */
 uint64_t shared_key(struct object *object,
                     bool *unknown); /* it may be shared, and cannot be looked for */

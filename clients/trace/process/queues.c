@@ -59,7 +59,7 @@ static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
     int saved = errno;
     inside = true;
     if (fstat(mqd, &st) == 0) {
-        q->key = mix(mix(QUEUE, st.st_dev), st.st_ino);
+        q->key = mix(mix(QUEUE ^ poet_machine(), st.st_dev), st.st_ino);
         q->sent = poet_counter(mix(q->key, NEXT), true);
     }
     struct pollfd p = {.fd = mqd, .events = events};

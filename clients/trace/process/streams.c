@@ -28,7 +28,7 @@ static struct stream numbers(uint64_t key, bool make)
     s.begun = poet_counter(mix(key, 9), true);
     if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life &&
         s.begun) /* another one may have had the same name */
-        s.key = mix(key, LOAD(s.flags) / STREAM_GENERATION);
+        s.key = mix(mix(key, poet_machine()), LOAD(s.flags) / STREAM_GENERATION);
     else
         poet_unseen("pipes and sockets for which there is no room in memory that processes share");
     return s;

@@ -176,6 +176,8 @@ void processor_note(struct shown_table *t, const struct table_view *view,
     note_lost(t, view);
     if (said->known && !by_switches(view) && spans_why(view->lives.spans))
         table_add_note(t, "%s, as the kernel does not tell when it switches threads: %s",
-                       by_clock(view) ? "it is their clocks" : "it is sampled",
+                       by_clock(view) ? "it is their clocks"
+                       : ended        ? "it is what threads say at their ends"
+                                      : "it is sampled",
                        spans_why(view->lives.spans));
 }

@@ -437,6 +437,16 @@ void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
     line_get(order, line)->kind = kind;
 }
 
+void order_line_is(struct order *order, uint32_t line, bool shared, uint32_t kind)
+{
+    order_line_becomes(order, line, kind);
+    struct line *l = line_get(order, line);
+    if (l->delivered || l->pending || l->last != NO_POSITION)
+        return;
+    l->shared = shared;
+    order->has_shared |= shared;
+}
+
 uint32_t order_line_kind(const struct order *order, uint32_t line)
 {
     return look(order, line)->kind;

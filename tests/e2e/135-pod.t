@@ -1,0 +1,326 @@
+#!/bin/sh
+# A program in one container, its agent in another, a socket in a directory that both have; and what goes by the number of a process,
+# of a user or of a file there: it is told apart, or said not to be known.  Then launch trees: ssh and Open MPI, over two hosts.
+. "$(dirname "$0")/lib.sh"
+
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+container="unshare --mount --pid --fork --mount-proc --ipc --uts"
+if [ "$(id -u)" != 0 ] && unshare --user --map-current-user true 2>/dev/null; then
+    container="unshare --user --map-current-user --mount --pid --fork --mount-proc --ipc --uts"
+fi
+if ! $container true 2>unshare.log; then
+    skip "no containers can be made here: $(head -n 1 unshare.log)"
+    done_testing
+    exit 0
+fi
+apart="$container --net" # no network at all
+poet key >/dev/null
+far=$(free_port)
+poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
+pids="$pids $!"
+until_true poet runs "unix:$work/server.sock"
+mkdir shared image
+cat >work.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t unmistakable = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *a)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&unmistakable);
+        pthread_mutex_unlock(&unmistakable);
+    }
+    return a;
+}
+static void three(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, one, NULL);
+        pthread_join(t, NULL);
+    }
+}
+/* work forks N: each child is waited for; work wait: until it is killed; work shared FILE: a lock in a file */
+static void fork_some(int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (fork() == 0) {
+            one(NULL);
+            exit(0);
+        }
+        wait(NULL);
+    }
+}
+static void lock_shared(const char *path)
+{
+    pthread_mutex_t *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, open(path, O_RDWR), 0);
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(m);
+        pthread_mutex_unlock(m);
+    }
+}
+static int make_shared(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT, 0666), set = ftruncate(fd, 4096);
+    pthread_mutex_t *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+    return set + pthread_mutex_init(m, &a);
+}
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "make") == 0)
+        return make_shared(argv[2]);
+    three();
+    if (strcmp(what, "forks") == 0)
+        fork_some(atoi(argv[2]));
+    if (strcmp(what, "shared") == 0)
+        lock_shared(argv[2]);
+    if (strcmp(what, "wait") == 0)
+        for (;;)
+            pause();
+    return 0;
+}
+C
+poetcc -trace -g work.c -o work -pthread && cc -g work.c -o plain -pthread
+agent() { # agent NAME COMMAND...: in its container
+    name=$1
+    shift
+    "$@" sh -c "hostname pod-$name 2>/dev/null; exec poet server --to poet://127.0.0.1:$far -l unix:$work/shared/$name.sock -o $work/$name-kept/" 2>"$name.log" &
+    agent=$!
+    pids="$pids $agent"
+    until_true test -S "shared/$name.sock"
+}
+in_pod() { # in_pod RUN COMMAND...: beside the agent `pod`
+    pod_run=$1
+    shift
+    POET_SERVER="unix:$work/shared/pod.sock" POET_RUN=$pod_run $apart "$@"
+}
+served() { ls served/"$1"-*.poet 2>/dev/null | head -n 1; }
+ended() { [ -s "$(served "$1")" ] && finished "$(served "$1")"; }
+dumped() { poet dump "$(served "$1")"; }
+
+# ---- a program, and its agent ----
+agent pod $container
+said=$(in_pod threads ./work 2>&1)
+is "a program in a container: nothing is said" "$said" ""
+until_true ended threads
+check "it is sound" sound "$(served threads)"
+is "by the agent in another one" "$(grep -c 'agent of pod-pod is there' server.log)" 1
+is "with the number that it has there" "$(poet stat "$(served threads)" | grep -c '^program.*, process [1-9] on')" 1
+is "its names and places are known" "$(dumped threads | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+in_pod recorded poet record -- ./plain 2>said
+until_true ended recorded
+check "the same under poet record" sound "$(served recorded)"
+is "with names" "$(dumped recorded | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+is "and nothing said" "$(cat said)" ""
+
+# ---- who is alive ----
+in_pod killed "$work/work" wait 2>/dev/null &
+within=$!
+pids="$pids $within"
+there() { [ "$(figure "unix:$work/server.sock#killed" events)" -gt 300 ]; }
+until_true there
+kill_work() { kill -KILL $(pgrep -f "^$work/work wait") 2>/dev/null; }
+kill_work
+wait $within 2>/dev/null
+check "killed: its end is seen, though it has another number here" until_true ended killed
+is "all is there" "$(figure "$(served killed)" lost)$(figure "$(served killed)" pending)" 00
+
+# ---- /proc of whom ----
+is "of whom the agent cannot see nothing is made up" "$(poet usage "$(served killed)" 2>&1 | grep -c ' /proc')" 0
+like "which is said" "$(poet states "$(served killed)" 2>&1)" "its process cannot be seen from there, as in a container"
+# an agent whose /proc is that of others than those whose numbers it knows
+cat >wrong.sh <<X
+poet server --to poet://127.0.0.1:$far -l unix:$work/shared/wrong.sock -o $work/wrong-kept/ 2>$work/wrong.log &
+while [ ! -S $work/shared/wrong.sock ]; do sleep 0.05; done
+export POET_SERVER=unix:$work/shared/wrong.sock POET_RUN=wrong
+$work/work wait &
+wait
+X
+no_proc=$(echo "$container" | sed 's/ --mount-proc//')
+$no_proc sh wrong.sh 2>/dev/null &
+within=$!
+pids="$pids $within"
+wrong_there() { [ "$(figure "unix:$work/server.sock#wrong" events)" -gt 300 ]; }
+until_true wrong_there
+kill_work
+check "an agent with the /proc of others: the end comes" until_true ended wrong
+is "and nothing is said of a process that has the same number there" "$(poet usage "$(served wrong)" | grep -c ' /proc')" 0
+
+# in a container within the agent's, where its process is seen and has another number
+export POET_SERVER="unix:$work/shared/here.sock" POET_RUN=inner
+poet server --to poet://127.0.0.1:$far -l "$POET_SERVER" -o here-kept/ 2>here.log &
+pids="$pids $!"
+until_true test -S shared/here.sock
+$apart "$work/work" wait 2>/dev/null &
+within=$!
+pids="$pids $within"
+sampled() { poet usage "unix:$work/server.sock#inner" | grep -q 'threads .* /proc'; }
+check "a process within: figures are its own" until_true sampled
+is "of its one thread" "$(poet usage "unix:$work/server.sock#inner" | awk '$3 == "threads" { print $4 }')" 1
+kill_work
+wait $within 2>/dev/null
+unset POET_SERVER POET_RUN
+until_true ended inner
+like "of its threads, whose numbers are others, it is not said" "$(poet states "$(served inner)")" "other numbers, in a PID namespace of its own"
+
+# ---- what has a number in each of them ----
+in_pod forks ./work forks 20 &
+first=$!
+in_pod forks ./work forks 20 &
+second=$!
+POET_SERVER="unix:$work/shared/here.sock" POET_RUN=forks ./work forks 20 &
+wait $first $second $!
+all_there() { ended forks && [ "$(poet stat "$(served forks)" | grep -c ^program)" = 63 ]; }
+check "children in two containers, and behind two agents" until_true all_there
+check "are sound" sound "$(served forks)"
+cat >forks.py <<'P'
+"""Does each child begin after one fork, and each fork make one child?"""
+import json, sys
+events = [e for e in map(json.loads, sys.stdin) if 'event' in e]
+forks = [e for e in events if e['type'] == 'fork']
+partners = [e['partner'] if isinstance(e['partner'], list) else [e['partner']] for e in forks]
+print(len(forks), sum(len(p) == 1 and p[0] is not None for p in partners), len({p[0] for p in partners}))
+P
+is "and each has one parent" "$(poet dump --json "$(served forks)" | python3 forks.py)" "60 60 60"
+POET_SERVER=none ./work make locks
+in_pod locks ./work shared "$work/locks" &
+first=$!
+in_pod locks ./work shared "$work/locks"
+wait $first
+until_true ended locks
+check "two containers, one agent, a lock in a file of both: sound" sound "$(served locks)"
+shared_lines() { dumped "$1" | awk '$3 == "entered" && $4 !~ /unmistakable/ { split($1, at, ":"); print at[1] }' | sort | uniq -c | awk '{ print $1 }' | xargs; }
+is "one line" "$(shared_lines locks)" 100
+POET_SERVER="unix:$work/shared/here.sock" POET_RUN=apart ./work shared "$work/locks" &
+first=$!
+in_pod apart ./work shared "$work/locks"
+wait $first
+until_true ended apart
+check "two agents, which number it each by themselves: sound" sound "$(served apart)"
+is "a line each" "$(shared_lines apart)" "50 50"
+
+# ---- a program that is not there where somebody looks ----
+cat >elsewhere.sh <<X
+mount -t tmpfs none $work/image && cp $work/work $work/image/other && exec $work/image/other
+X
+in_pod image sh elsewhere.sh
+until_true ended image
+is "its program is nowhere here" "$(ls image)" ""
+like "call sites are told as they can be" "$(dumped image)" "enter .* at other\+0x[0-9a-f]+"
+cp plain image/other
+is "those of another one there are not taken for its own" "$(dumped image | grep -c ' at work.c:')" 0
+cp work image/other
+is "those of its own are" "$(dumped image | grep -c 'M:unmistakable.* at work.c:1[0-9]$')" 450
+
+# ---- of which user ----
+user_says() { "$@" ./work 2>&1 | head -n 1; }
+at=unix:$work/shared/here.sock
+if [ "$(id -u)" = 0 ] && setpriv --reuid 4242 --clear-groups true 2>/dev/null; then
+    chmod 755 "$work" shared
+    like "another user: one line says what to do" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
+        "^poet: $at: Permission denied: it is another user's: run both as the same user: the program runs untraced$"
+    chmod 777 shared/here.sock
+    like "also where the socket is open to all" "$(POET_SERVER=$at user_says setpriv --reuid 4242 --clear-groups)" \
+        "^poet: $at: this server belongs to another user \(0; you are 4242\): run both as the same user: the program runs untraced$"
+    chmod 700 shared/here.sock "$work"
+    check "and in its log, too" grep -q "peer [0-9]*: this server belongs to another user (0; you are 4242): run both as the same user: dropped" here.log
+else
+    skip "only root can be another user"
+fi
+if unshare --user true 2>/dev/null; then
+    like "users that have no number here are nobody in particular" "$(POET_SERVER=$at user_says unshare --user)" \
+        "^poet: $at: the server there is a user's that this user namespace does not have: not used; map that user into it, or run both in one: the program runs untraced$"
+else
+    skip "no user namespaces can be made here"
+fi
+if [ "$(id -u)" = 0 ] && unshare --user --map-user=1000 true 2>/dev/null; then
+    POET_SERVER=$at POET_RUN=mapped unshare --user --map-user=1000 --map-group=1000 ./work
+    until_true ended mapped
+    check "a user that has another number there is the same" sound "$(served mapped)"
+else
+    skip "no user namespaces can be made here"
+fi
+
+# ---- two hosts: what one starts on the other is of its run ----
+finish_hosts() {
+    ip netns del poet-135a 2>/dev/null
+    ip netns del poet-135b 2>/dev/null
+    finish
+}
+trap finish_hosts EXIT
+netns() {
+    ip netns add poet-135a && ip netns add poet-135b && ip link add poet-135va type veth peer name poet-135vb &&
+        ip link set poet-135va netns poet-135a && ip link set poet-135vb netns poet-135b &&
+        ip -n poet-135a addr add 10.135.0.1/24 dev poet-135va && ip -n poet-135b addr add 10.135.0.2/24 dev poet-135vb &&
+        ip -n poet-135a link set lo up && ip -n poet-135b link set lo up &&
+        ip -n poet-135a link set poet-135va up && ip -n poet-135b link set poet-135vb up
+}
+if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
+    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
+    done_testing
+    exit 0
+fi
+cat >ssh <<X
+#!/bin/bash
+# as ssh: [OPTION...] HOST COMMAND, whose environment is another one
+while [ "\${1#-}" != "\$1" ]; do [ "\$1" = -x ] || shift; shift; done
+case \$1 in 10.135.0.1) host=a ;; *) host=b ;; esac
+shift
+exec env -i PATH="\$PATH" HOME="$work" XDG_RUNTIME_DIR="$work/run-\$host" POET_WAIT_MS=10000 \\
+    ip netns exec poet-135\$host unshare --uts bash -c "hostname poet-135\$host; cd $work; \$*"
+X
+chmod +x ssh
+mkdir -m 700 run-a run-b
+export PATH="$work:$PATH"
+ssh 10.135.0.1 "exec poet server -q -l poet://10.135.0.1:7711 -l unix:$work/far.sock -o far/" 2>far.log &
+pids="$pids $!"
+until_true poet runs "unix:$work/far.sock"
+far_of() { ls far/"$1"-*.poet 2>/dev/null | head -n 1; }
+far_ended() { [ -s "$(far_of "$1")" ] && finished "$(far_of "$1")"; }
+hosts_of() { poet stat --json "$1" | grep -o '"host":"[^"]*"' | sort | uniq -c | awk '{ print $1 "x" $2 }' | xargs; }
+cat >tree.sh <<'X'
+#!/bin/sh
+# a launch script, which is recorded itself
+./work forks 2 &
+ssh 10.135.0.2 "POET_RUN=$POET_RUN POET_SERVER=$POET_SERVER poet record -- ./plain" &
+ssh 10.135.0.2 "POET_RUN=$POET_RUN POET_SERVER=$POET_SERVER ./work forks 2"
+wait
+X
+chmod +x tree.sh
+ssh 10.135.0.1 "POET_SERVER=10.135.0.1:7711 POET_RUN=tree poet record -- sh ./tree.sh" 2>said
+tree_there() { far_ended tree && [ "$(poet stat --json "$(far_of tree)" | grep -o '"host":"poet-135b"' | wc -l)" -ge 4 ]; }
+check "a script that starts programs over ssh: one run" until_true tree_there
+check "it is sound" sound "$(far_of tree)"
+is "and nothing is said" "$(cat said)" ""
+
+if ! command -v mpirun.openmpi >/dev/null; then
+    skip "Open MPI is not here"
+    done_testing
+    exit 0
+fi
+CC=mpicc.openmpi poetcc -trace -g "$root/tests/e2e/mpi-log.c" -o mpi-log 2>/dev/null
+ssh 10.135.0.1 "exec timeout 100 mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent $work/ssh --mca plm_rsh_no_tree_spawn 1 \
+    --mca btl tcp,self --mca oob_tcp_if_include 10.135.0.0/24 --mca btl_tcp_if_include 10.135.0.0/24 \
+    --host 10.135.0.1:2,10.135.0.2:2 -n 4 --map-by node --oversubscribe \
+    -x POET_SERVER=10.135.0.1:7711 -x POET_RUN=ompi -x POET_QUIET=1 ./mpi-log" >mpi.out 2>&1
+is "Open MPI on two hosts ends as it does" $? 0
+check "its ranks are one run" until_true far_ended ompi
+check "it is sound" sound "$(far_of ompi)"
+is "of both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:poet-135a host:poet-135b"
+like "each receive has its send, from wherever" \
+    "$(poet dump --json "$(far_of ompi)" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
+done_testing

@@ -1,0 +1,184 @@
+#!/bin/sh
+# What goes over a network cannot be read, nobody comes in who should not, and an agent that has the key and means harm harms its own lines alone.
+. "$(dirname "$0")/lib.sh"
+
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+cat >work.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t LOCK = PTHREAD_MUTEX_INITIALIZER;
+static void *THREAD(void *a)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&LOCK);
+        pthread_mutex_unlock(&LOCK);
+    }
+    poet_text("a text of %s", "unmistakable words");
+    return a;
+}
+static void three(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, THREAD, NULL);
+        pthread_join(t, NULL);
+    }
+}
+int main(void)
+{
+    three();
+    getchar();
+    three();
+    return 0;
+}
+C
+poetcc -trace -g -DLOCK=unmistakable_lock -DTHREAD=unmistakable_thread work.c -o unmistakable_program -pthread
+poetcc -trace -g -DLOCK=template -DTHREAD=made_up work.c -o template -pthread
+poet key >/dev/null
+key=$(cat .config/poet/key)
+POET_KEY_FILE=$work/other poet key >/dev/null
+
+# ---- who comes in ----
+far=$(free_port)
+poet server -l "unix:$work/server.sock" -l "poet://127.0.0.1:$far" -o served/ 2>server.log &
+server=$!
+pids="$pids $server"
+until_true poet runs "unix:$work/server.sock"
+knock() { # knock ARGUMENT...: whether it is let in by openssl's client
+    lines=$(wc -l <server.log)
+    openssl s_client -connect 127.0.0.1:$far -quiet "$@" </dev/null >knock.out 2>&1
+    since() { tail -n +$((lines + 1)) server.log | grep -c "$1"; }
+}
+refused() { # refused NAME ARGUMENT...
+    name=$1
+    shift
+    knock "$@"
+    said() { [ "$(since 'dropped')" = 1 ]; }
+    check "$name: refused, and logged" until_true said
+    is "$name: in one line" "$(tail -n +$((lines + 1)) server.log | wc -l)" 1
+}
+if command -v openssl >/dev/null; then
+    printf '\003\000\000\000\050\000PO\001\002\003' >first.words # an AGENT that is none: it is answered by name where TLS let it in
+    lines=$(wc -l <server.log)
+    (cat first.words; sleep 1) | openssl s_client -connect 127.0.0.1:$far -quiet -tls1_3 -psk "$key" -psk_identity poet >in.out 2>&1
+    let_in() { tail -n +$((lines + 1)) server.log | grep -q "another version of Poet\|install the same Poet"; }
+    check "the key and TLS 1.3: let in (so what follows can fail)" until_true let_in
+    refused "another key" -tls1_3 -psk "$(cat other)" -psk_identity poet
+    refused "the key by another name" -tls1_3 -psk "$key" -psk_identity somebody
+    refused "no key" -tls1_3
+    refused "the key and TLS 1.2" -tls1_2 -psk "$key" -psk_identity poet -cipher 'PSK:ECDHE-PSK:DHE-PSK:@SECLEVEL=0'
+    refused "TLS 1.2 without one" -tls1_2
+    refused "a cipher without a check of what it says" -tls1_2 -psk "$key" -psk_identity poet -cipher 'NULL-SHA256:PSK-NULL-SHA256:@SECLEVEL=0'
+else
+    skip "openssl is not here"
+fi
+
+# ---- harm ----
+record() { # record NAME TO: between the agent NAME and a server
+    python3 "$root/tests/e2e/attack.py" record "$work/$1.between" "$2" "$1.chunks" 2>"$1.err" &
+    pids="$pids $!"
+    until_true test -S "$1.between"
+    poet server --to "unix:$work/$1.between" -l "unix:$work/$1.sock" -o "$1-kept/" 2>"$1.log" &
+    pids="$pids $!"
+    until_true test -S "$1.sock"
+    until_true grep ' is there$' "$1.log"
+}
+poet server -l "unix:$work/scratch.sock" -o scratch/ 2>scratch.log &
+scratch=$!
+pids="$pids $scratch"
+until_true poet runs "unix:$work/scratch.sock"
+record maker "$work/scratch.sock"
+POET_SERVER="unix:$work/maker.sock" POET_RUN=job ./template </dev/null
+made() { finished "$(ls scratch/job-*.poet)"; }
+until_true made
+record victim "$work/server.sock"
+mkfifo go
+POET_SERVER="unix:$work/victim.sock" POET_RUN=job ./unmistakable_program <go &
+running=$!
+exec 5>go
+begun() { [ -s victim.chunks ] && [ "$(figure "unix:$work/server.sock#job" events)" -gt 300 ]; }
+until_true begun
+attack() { python3 "$root/tests/e2e/attack.py" attack "$work/server.sock" maker.chunks victim.chunks "$1" "$2"; }
+check "an agent that means harm, 1000 times" attack 136 1000
+echo >&5
+exec 5>&-
+wait $running
+own() { poet dump --json "$(ls victim-kept/job-*.poet)" >own.json && python3 "$root/tests/e2e/attack.py" lines own.json own.json; }
+theirs() { poet dump --json "unix:$work/server.sock#job" >all.json && python3 "$root/tests/e2e/attack.py" lines all.json own.json; }
+own >own.said
+whole() { theirs >theirs.said && [ "$(wc -l <theirs.said)" -ge "$(wc -l <own.said)" ]; }
+until_true whole
+check "there is something to compare ($(wc -l <own.said) events)" test "$(wc -l <own.said)" -gt 900
+is "what others said of their lines is as it was" "$(diff own.said theirs.said | head -n 5)" ""
+like "harm is logged" "$(cat server.log)" "tells events on a line of another program: dropped"
+check "and the server goes on" poet runs "unix:$work/server.sock"
+is "without a fault" "$(grep -c 'AddressSanitizer\|runtime error' server.log)" 0
+attack 137 40 &
+attacking=$!
+POET_SERVER="unix:$work/server.sock" POET_RUN=after ./template </dev/null
+wait $attacking
+after() { finished "$(ls served/after-*.poet)"; }
+until_true after
+check "also for another run" sound "$(ls served/after-*.poet)"
+
+# ---- what can be read on the way ----
+finish_hosts() {
+    ip netns del poet-136a 2>/dev/null
+    ip netns del poet-136b 2>/dev/null
+    finish
+}
+trap finish_hosts EXIT
+netns() {
+    ip netns add poet-136a && ip netns add poet-136b && ip link add poet-136va type veth peer name poet-136vb &&
+        ip link set poet-136va netns poet-136a && ip link set poet-136vb netns poet-136b &&
+        ip -n poet-136a addr add 10.136.0.1/24 dev poet-136va && ip -n poet-136b addr add 10.136.0.2/24 dev poet-136vb &&
+        ip -n poet-136a link set poet-136va up && ip -n poet-136b link set poet-136vb up
+}
+if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
+    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
+    done_testing
+    exit 0
+fi
+cat >capture.py <<'P'
+"""All that goes through an interface, into a file; on a signal it ends."""
+import signal, socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind((sys.argv[1], 0))
+s.settimeout(0.2)
+end = []
+signal.signal(signal.SIGTERM, lambda *_: end.append(1))
+with open(sys.argv[2], "wb", buffering=0) as f:
+    print("captures", flush=True)
+    while True:
+        try:
+            f.write(s.recv(1 << 16))
+        except socket.timeout:
+            if end:
+                break
+P
+ip netns exec poet-136a python3 capture.py poet-136va wire.bytes >capturing &
+capture=$!
+pids="$pids $capture"
+until_true test -s capturing
+ip netns exec poet-136a poet server -q -l poet://10.136.0.1:7711 -l "unix:$work/host.sock" -o host.poet 2>host.log &
+pids="$pids $!"
+until_true poet runs "unix:$work/host.sock"
+ip netns exec poet-136b poet server --to poet://10.136.0.1:7711 -l "unix:$work/agent.sock" -o agent-kept/ 2>agent.log &
+pids="$pids $!"
+until_true test -S agent.sock
+POET_SERVER="unix:$work/agent.sock" POET_RUN=unmistakable_run ./unmistakable_program </dev/null
+until_true finished host.poet
+ip netns exec poet-136b poet dump "poet://10.136.0.1:7711#unmistakable_run" >seen.dump # a viewer, too
+kill $capture
+wait $capture
+found() { grep -c -a -i -E 'unmistakable|pthread|work\.c' "$1"; }
+is "nothing of it can be read on the way" "$(found wire.bytes)" 0
+check "(all of it was caught: $(stat -c %s wire.bytes) bytes)" test "$(stat -c %s wire.bytes)" -gt 10000
+[ "$(found "$(ls agent-kept/*.poet)")" -gt 0 ] && ok "(the same search finds it in what went)" || not_ok "(the same search finds it in what went)"
+is "(and the viewer saw it)" "$(grep -c -m 1 unmistakable_lock seen.dump)" 1
+done_testing
