@@ -284,17 +284,33 @@ def do_next(words):
     go_to(now + count_of(words) - (0 if held else 1))
 
 
-def do_step(words):
+def selected():
+    """The part of the selected thread, and the how-manieth event of it comes next."""
     thread = line_of(gdb.selected_thread())
     if thread is None:
         raise Wrong("the selected thread has no part in the run that is repeated")
     held = run.held(thread)
-    k = (held if held is not None else run.done(thread) - 1) + count_of(words)
+    return thread, held if held is not None else run.done(thread)
+
+
+def go_with(thread, k):
+    """Until it comes to its k-th event; others do no more than that needs."""
     if k >= run.count[thread]:
         raise Wrong("%s does nothing more that was recorded" % run.labels[thread])
-    counts = run.least_cut([(thread, k)])
-    run.aim(counts, {thread})
+    run.aim(run.least_cut([(thread, k)]), {thread})
     tell(thread, go())
+
+
+def do_step(words):
+    thread, k = selected()
+    go_with(thread, k + count_of(words) - (run.held(thread) is None))
+
+
+def do_over(words):
+    thread, k = selected()
+    for _ in range(count_of(words)):
+        k = run.over(thread, k)
+    go_with(thread, k)
 
 
 def do_until(words):
@@ -382,6 +398,7 @@ COMMANDS = [
     ("where", do_where, "Of each thread the event that it is about to make, waits for, or is on its way to."),
     ("next", do_next, "poet next [N]: along the order, to the next event of it, whoever makes it."),
     ("step", do_step, "poet step [N]: with this thread until its next event; others do what that needs."),
+    ("over", do_over, "poet over [N]: the same, but past a monitor that it goes into: until it is back, and comes to what follows."),
     ("until", do_until, "poet until EVENT: all that comes before it in the order."),
     ("to", do_to, "poet to EVENT...: until each of these comes next, and nothing that needs not be done before.\n"
      "poet to #N: until the first N events of the order are done."),

@@ -65,6 +65,23 @@ class Run:
     def site(self, thread, k):
         return self.told["sites"][self.site_of[self.first[thread] + k]]
 
+    def line(self, thread, k):
+        return self.events[8 * (self.first[thread] + k)]
+
+    def over(self, thread, k):
+        """Its event behind the k-th; of a call that leads to another line, what follows when it is back from there."""
+        here, n, i = self.line(thread, k), self.count[thread], k
+        while i < n and self.line(thread, i) == here and self.site(thread, i) == self.site(thread, k):
+            i += 1
+        if not self.is_same_call(thread, i, k):
+            return k + 1
+        while i < n and self.line(thread, i) != here:
+            i += 1
+        return i + 1 + (i + 1 < n and self.line(thread, i + 1) != here and self.is_same_call(thread, i + 1, i))
+
+    def is_same_call(self, thread, i, k):
+        return i < self.count[thread] and self.site(thread, i) == self.site(thread, k)
+
     def say(self, thread, k):
         line = self.events[8 * (self.first[thread] + k)]
         about = self.about(thread, k) or (line if line != thread else 0)

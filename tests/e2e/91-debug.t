@@ -30,6 +30,15 @@ is "poet next goes to an event, and so does poet step" "$(grep -c 'is about to d
 is "each time one more is done" "$(sed -nE 's/.*; ([0-9]+) of .*/\1/p' said | head -3 | sort -n | awk 'NR > 1 && $1 != last + 1 { bad = 1 } { last = $1 } END { print NR, bad + 0 }')" "3 0"
 is "poet where names all threads, and the selected one" "$(grep -c '^[* ] T:' said) $(grep -c '^\* T:' said)" "5 1"
 
+petition=$(dump | python3 -c '
+import json, sys
+events = [e for e in map(json.loads, sys.stdin) if e.get("thread") == 4 and "event" in e]
+print(next(e["event"] for e in events if e["type"] == "petition" and e["site"] == "stops.c:26"))')
+debug "$petition" "poet over" "poet over" "poet where"
+is "poet over goes past a monitor, and past a semaphore" "$(sed -nE 's/^T:.* is about to do (.*) \(.*(stops\.c:[0-9]+).*/\2/p' said | xargs)" \
+    "stops.c:26 stops.c:31 stops.c:33"
+like "which the thread is no more in then" "$(grep '^\* ' said)" 'is about to do [a-z]* .*\(4:[0-9]+, stops\.c:33\)'
+
 debug 1:1 "poet break stops.c:26 thread T:work#2 arrival 7" "poet continue" "info locals" "poet view" "poet blocked"
 like "the seventh arrival of a thread at a place" "$(cat said)" 'T:work#2 is about to do .*stops\.c:26\)'
 like "has the seventh turn" "$(cat said)" '^turn = 6$'
