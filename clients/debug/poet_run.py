@@ -75,9 +75,10 @@ class Run:
             i += 1
         if not self.is_same_call(thread, i, k):
             return k + 1
+        i += 1 + (self.is_same_call(thread, i + 1, k) and self.line(thread, i + 1) == here)  # halves lie either way round
         while i < n and self.line(thread, i) != here:
             i += 1
-        return i + 1 + (i + 1 < n and self.line(thread, i + 1) != here and self.is_same_call(thread, i + 1, i))
+        return i + 1 + (self.is_same_call(thread, i + 1, i) and self.line(thread, i + 1) != here)
 
     def is_same_call(self, thread, i, k):
         return i < self.count[thread] and self.site(thread, i) == self.site(thread, k)
