@@ -163,8 +163,10 @@ typedef struct {
     poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
     uint32_t asked,
         got; /* which poet_ask it tells of, and what that got, as a text; 0: none.  At most one key */
+    uint64_t began; /* of a single event: it happened then already, as poet_time said; 0: now */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
+uint64_t poet_time(void); /* of the calling thread's records; 0: it is not recorded */
 
 /* The same as without _at, for libraries that record for others.  site: an address within the call of whom
  * it is done for, such as (char *)__builtin_return_address(0) - 1; of a line, where it was made.  NULL: the

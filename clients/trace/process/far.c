@@ -138,7 +138,8 @@ static void tell_bytes(const struct far *f, enum event event, uint64_t from, siz
                                  .keys = 1,
                                  .count = (uint32_t)bytes,
                                  .asked = bytes < asked ? (uint32_t)asked : 0,
-                                 .got = (uint32_t)bytes});
+                                 .got = (uint32_t)bytes,
+                                 .began = out ? f->began : 0});
 }
 
 /* Of what bytes is not known. */
@@ -151,8 +152,9 @@ static void tell_plain(const struct far *f, enum event event, unsigned doubt, co
 
 /* ---- writes ---- */
 
-void far_enter(const struct far *f)
+void far_enter(struct far *f)
 {
+    f->began = poet_time();
     if (__atomic_fetch_add(f->flags, FAR_WRITER, __ATOMIC_SEQ_CST) & FAR_WRITERS)
         __atomic_fetch_or(f->flags, FAR_MIXED, __ATOMIC_SEQ_CST);
 }

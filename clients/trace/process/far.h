@@ -16,11 +16,12 @@ struct far {
     uint64_t *ends; /* how often its end that writes was closed; << 32: the process that told of it last */
     uint64_t out, in, cookie; /* keys of its two streams */
     poet_place_t here, there;
+    uint64_t began; /* a call that writes: what it gives may be read from then on */
     bool again; /* its addresses and ports were another connection's before */
 };
 
 bool far_find(int fd, const struct end *end, struct far *far); /* false: it is not followed */
-void far_enter(const struct far *far); /* a call that writes is under way */
+void far_enter(struct far *far); /* a call that writes is under way */
 void far_leave(const struct far *far); /* it moved nothing, or nobody will know what */
 void far_wrote(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
 void far_has_read(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
