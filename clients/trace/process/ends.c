@@ -98,8 +98,11 @@ static struct end stream_end(uint64_t key)
 static struct end tcp_end(int fd, bool out)
 {
     struct end end = {.kind = END_NONE};
-    if (!tcp_ends(fd, &end.here, &end.there))
+    if (!tcp_ends(fd, &end.here, &end.there)) { /* not yet connected; or no more, and the end may be to be read */
+        if (poet_far())
+            end = (struct end){.kind = END_FAR};
         return end;
+    }
     if (is_near(&end.here, &end.there))
         return stream_end(out ? way(&end.here, &end.there) : way(&end.there, &end.here));
     if (poet_far() && option(fd, SO_PROTOCOL) == IPPROTO_TCP)

@@ -19,7 +19,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-enum { FAR_FLAGS = 40, FAR_WRITTEN, FAR_READ, FAR_ENDS, FAR_NAMES, FAR_WAY };
+enum { FAR_FLAGS = 40, FAR_WRITTEN, FAR_READ, FAR_ENDS, FAR_OUT, FAR_IN, FAR_NAMES, FAR_WAY };
 
 #define FAR_BORN 1u
 #define FAR_MAKING 2u
@@ -62,34 +62,53 @@ static void make(int fd, const struct far *f)
     uint64_t *names = poet_counter(name, true);
     uint64_t generation = names ? __atomic_add_fetch(names, 1, __ATOMIC_SEQ_CST) : 0;
     int syn = socket_counts_syn(fd);
-    uint64_t known = names && syn >= 0 ? (syn ? FAR_SYN : 0) : FAR_NOT;
-    STORE(f->flags, generation * FAR_GENERATION | FAR_BORN | known);
+    uint64_t *out = poet_counter(mix(FAR_OUT, f->cookie), true),
+             *in = poet_counter(mix(FAR_IN, f->cookie), true);
+    bool known = out && in && generation && syn >= 0;
+    if (known) {
+        STORE(out, mix(name_of(&f->here, &f->there), generation));
+        STORE(in, mix(name_of(&f->there, &f->here), generation));
+    }
+    STORE(f->flags, generation * FAR_GENERATION | FAR_BORN |
+                        (!known ? FAR_NOT : syn ? FAR_SYN : 0));
+}
+
+/* Its numbers; false: it is not known, or there is no room. */
+static bool numbers(struct far *f, bool may_make)
+{
+    f->flags = poet_counter(mix(FAR_FLAGS, f->cookie), may_make);
+    if (!f->flags && !may_make)
+        return false;
+    f->written = poet_counter(mix(FAR_WRITTEN, f->cookie), true);
+    f->read = poet_counter(mix(FAR_READ, f->cookie), true);
+    f->ends = poet_counter(mix(FAR_ENDS, f->cookie), true);
+    bool room = f->flags && f->written && f->read && f->ends;
+    if (!room)
+        poet_unseen("connections to other machines for which there is no room in memory that "
+                    "processes share");
+    return room;
 }
 
 bool far_find(int fd, const struct end *end, struct far *f)
 {
     *f = (struct far){.here = end->here, .there = end->there};
-    if (!cookie_of(fd, &f->cookie))
+    bool named = end->there.port != 0;
+    if (!cookie_of(fd, &f->cookie) || !numbers(f, named))
         return false;
-    f->flags = poet_counter(mix(FAR_FLAGS, f->cookie), true);
-    f->written = poet_counter(mix(FAR_WRITTEN, f->cookie), true);
-    f->read = poet_counter(mix(FAR_READ, f->cookie), true);
-    f->ends = poet_counter(mix(FAR_ENDS, f->cookie), true);
-    if (!f->flags || !f->written || !f->read || !f->ends) {
-        poet_unseen("connections to other machines for which there is no room in memory that "
-                    "processes share");
-        return false;
-    }
-    if (!(LOAD(f->flags) & FAR_BORN))
+    if (named && !(LOAD(f->flags) & FAR_BORN))
         make(fd, f);
-    uint64_t flags = LOAD(f->flags), generation = flags / FAR_GENERATION;
-    f->again = generation > 1;
-    f->out = mix(name_of(&f->here, &f->there), generation);
-    f->in = mix(name_of(&f->there, &f->here), generation);
+    uint64_t flags = LOAD(f->flags);
+    const uint64_t *out = poet_counter(mix(FAR_OUT, f->cookie), false),
+                   *in = poet_counter(mix(FAR_IN, f->cookie), false);
     if (flags & FAR_NOT)
         poet_unseen("connections to other machines, of which this kernel does not say how far "
                     "they are");
-    return !(flags & FAR_NOT);
+    if (!(flags & FAR_BORN) || flags & FAR_NOT || !out || !in)
+        return false;
+    f->again = flags / FAR_GENERATION > 1;
+    f->out = LOAD(out);
+    f->in = LOAD(in);
+    return true;
 }
 
 poet_line_t far_line(const struct far *f, bool out)
@@ -104,7 +123,7 @@ static bool tell_out(const struct far *f)
     uint64_t ends = LOAD(f->ends), process = (uint32_t)getpid();
     if (ends >> 32 == process)
         return true;
-    if (!poet_stream_end(f->out, 1, &f->here, &f->there))
+    if (!f->there.port || !poet_stream_end(f->out, 1, &f->here, &f->there))
         return false;
     while (ends >> 32 != process &&
            !__atomic_compare_exchange_n(f->ends, &ends, process << 32 | (uint32_t)ends, false,
@@ -113,10 +132,14 @@ static bool tell_out(const struct far *f)
     return true;
 }
 
-static void tell_in(const struct far *f)
+static bool tell_in(const struct far *f)
 {
-    if (!(LOAD(f->flags) & FAR_TOLD_IN) && poet_stream_end(f->in, 0, &f->here, &f->there))
+    if (LOAD(f->flags) & FAR_TOLD_IN)
+        return true;
+    bool told = f->there.port && poet_stream_end(f->in, 0, &f->here, &f->there);
+    if (told)
         __atomic_fetch_or(f->flags, FAR_TOLD_IN, __ATOMIC_SEQ_CST);
+    return told;
 }
 
 /* ---- events ---- */
@@ -215,8 +238,7 @@ void far_has_read(int fd, const struct far *f, size_t bytes, size_t asked, const
                                         __ATOMIC_SEQ_CST))
         ;
     look_for_unseen(fd, f);
-    tell_in(f);
-    if (exact)
+    if (tell_in(f) && exact)
         tell_bytes(f, READ, from, bytes, asked, site);
     else
         tell_plain(f, READ, POET_DOUBT_STREAM, site);
@@ -237,7 +259,10 @@ void far_looked(int fd, const struct far *f, const void *site)
 void far_ended(const struct far *f, const void *site)
 {
     uint64_t from = POET_STREAM_CLOSINGS;
-    tell_in(f);
+    if (!tell_in(f)) {
+        tell_plain(f, ENDED, POET_DOUBT_STREAM, site);
+        return;
+    }
     again_takes(ENDED, &(struct stream){.key = f->in});
     poet_record(&(poet_record_t){.type = event_type(ENDED),
                                  .about = far_line(f, false),
@@ -283,15 +308,17 @@ void far_shut_down(const struct far *f)
 
 void far_closed(const struct far *f)
 {
-    int open = poet_recorded() ? socket_is_open(f->cookie, &f->here, &f->there) : 1;
-    if (open > 0 && poet_recorded()) { /* others have it: whoever of them closes it last says so */
+    if (!poet_recorded())
+        return;
+    int open = f->there.port ? socket_is_open(f->cookie, &f->here, &f->there) : 0;
+    if (open > 0) { /* others have it: whoever of them closes it last says so */
         poet_stream_end(f->out, 2, &f->here, &f->there);
         uint64_t ends = LOAD(f->ends);
         while (ends >> 32 == (uint32_t)getpid() &&
                !__atomic_compare_exchange_n(f->ends, &ends, (uint32_t)ends, false,
                                             __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             ;
-    } else if (poet_recorded()) {
+    } else {
         tell_end(f, open < 0);
     }
 }
