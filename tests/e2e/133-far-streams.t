@@ -96,6 +96,7 @@ like "each read is after the writes of its bytes there" "$(judged forks.poet for
     "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 24 ends, .* 0 of nobody"
 hosts_down
 
+python=$(python3 -c "import sys; print(sys.executable)") # (python3 may be a script)
 # what is outside, what nobody sees, who is killed
 hosts_up odd
 ip netns exec ${ns}b python3 - <<'P' &
@@ -125,7 +126,7 @@ while not os.path.exists("go"):
     time.sleep(0.01)
 P
 until_true ip netns exec ${ns}a python3 -c 'import socket; socket.create_connection(("10.133.0.2", 9001))'
-on a "POET_RUN=odd exec poet record -- python3 ask.py 10.133.0.2 9001" &
+on a "POET_RUN=odd exec poet record -- $python ask.py 10.133.0.2 9001" &
 until_true test -e asked
 heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"doubt":"stream"')" = 2 ]; }
 check "whose other end is not traced is waited for a while only" until_true heard
@@ -154,7 +155,7 @@ hosts_down
 # a program that nobody here wrote, and a link that is cut
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
     hosts_up redis
-    on a "POET_RUN=redis exec poet record -- redis-server --bind 10.133.0.1 --port 9002 --save '' --appendonly no --daemonize no" >redis.out 2>&1 &
+    on a "POET_RUN=redis exec poet record -- redis-server --bind 10.133.0.1 --port 9002 --save '' --appendonly no --protected-mode no" >redis.out 2>&1 &
     until_true ip netns exec ${ns}b redis-cli -h 10.133.0.1 -p 9002 ping
     on b "POET_RUN=redis exec poet record -- redis-benchmark -h 10.133.0.1 -p 9002 -n 400 -c 5 -t set,get -q" >bench.out 2>&1 &
     bench=$!
