@@ -6,6 +6,7 @@
  * written makes no difference. */
 #include "memory/memory.h"
 #include "server/order/intake/ends.h"
+#include "server/order/intake/hosts.h"
 #include "server/order/intake/meet.h"
 #include "server/order/intake/pending.h"
 #include "server/order/intake/stream.h"
@@ -165,7 +166,7 @@ static void get_ends(struct reading *in, struct order *order)
     if (in->bad)
         free(e.writers);
     else
-        ends_restore(order, key, &e);
+        hosts_restore(order, key, &e);
 }
 
 static void put_known_place(void *context, struct stream_place place, bool alone)
@@ -181,7 +182,7 @@ static void get_known_place(struct reading *in, struct order *order)
     struct stream_place place = get_place(in);
     bool alone = get(in) != 0;
     if (!in->bad)
-        ends_place_restore(order, place, alone);
+        hosts_place_restore(order, place, alone);
 }
 
 /* ---- in steps ---- */
@@ -193,7 +194,7 @@ void rest_freeze(struct order *order)
                                         .trouble_end = order->trouble_count,
                                         .meeting = order->newest_meeting,
                                         .stream = order->newest_stream};
-    ends_places(order, put_known_place, &order->frozen->rest.bytes);
+    hosts_places(order, put_known_place, &order->frozen->rest.bytes);
 }
 
 void rest_thaw(struct order *order)

@@ -10,7 +10,6 @@
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
-#include "clients/trace/core/far.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/forked.h"
@@ -191,7 +190,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_meters = flags & WELCOME_METERS;
             server_entries = flags & WELCOME_ENTRIES;
             server_spans = flags & WELCOME_SPANS;
-            far_begin(flags & WELCOME_FAR);
+            server_far = flags & WELCOME_FAR;
             uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
             const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),

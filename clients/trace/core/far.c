@@ -1,6 +1,5 @@
 /* Streams of bytes that go from one machine to another: whose ends they are, and which of their bytes no event wrote. */
-#include "clients/trace/core/far.h"
-
+#include "clients/trace/core/link.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
@@ -8,15 +7,10 @@
 #include "wire/told.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers count them");
 
-static _Atomic bool others;
-
-void far_begin(bool may) { atomic_store(&others, may); }
-
-int poet_far(void) { return atomic_load_explicit(&others, memory_order_relaxed); }
+int poet_far(void) { return server_far; }
 
 int poet_stream_end(uint64_t stream, int writes, const poet_place_t *here,
                     const poet_place_t *there)

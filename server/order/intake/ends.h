@@ -1,7 +1,8 @@
-/* Streams between hosts: whose ends are told, and who waits for one that is not. */
+/* The two ends of a stream between hosts. */
 #ifndef SERVER_ORDER_INTAKE_ENDS_H
 #define SERVER_ORDER_INTAKE_ENDS_H
 
+#include "memory/map.h"
 #include "server/order/order.h"
 
 #include <stdbool.h>
@@ -23,26 +24,27 @@ struct ends {
     uint32_t saved; /* as of a meeting */
 };
 
+struct ends_known {
+    struct map places; /* of hosts.c alone */
+    struct stream **late; /* of which one end is told, oldest first, from `first` on; some are not late any more */
+    size_t first, stamped, count, room; /* stamped: those before it know since when */
+    struct stream **waited; /* in which lines wait */
+    size_t waited_count, waited_room;
+};
+
+struct ends_known *ends_known(struct order *order); /* made if it is not there */
+void ends_touch(struct order *order, struct stream *stream); /* before it changes */
+/* All who told that they write, and there were some. */
+bool ends_are_gone(const struct order *order, const struct ends *ends);
+uint8_t ends_let_go(const struct order *order,
+                    const struct stream *stream); /* why nobody is waited for, else 0 */
+void ends_wait(struct order *order, struct stream *stream); /* a line does */
 /* What is sent there is not kept; a stretch of those bytes. */
 bool ends_pass_over(struct order *order, struct stream *stream, uint64_t begin, uint64_t end);
 /* Who receives from *begin on begins behind what was dropped: why it is doubtful then, else 0. */
 uint8_t ends_begin_behind(const struct stream *stream, uint64_t *begin, uint64_t end);
-uint8_t ends_let_go(const struct order *order, const struct stream *stream); /* likewise; 0: it waits */
-void ends_wait(struct order *order, struct stream *stream); /* a line does */
 bool ends_received(struct order *order, struct stream *stream, uint64_t begin,
                    uint64_t end); /* true: they stay */
-void ends_gone(struct order *order); /* lines are */
-
-/* Those that were saved. */
-void ends_touch(struct order *order, struct stream *stream); /* before it changes */
-void ends_restore(struct order *order, uint64_t key, const struct ends *ends); /* takes its writers */
-void ends_place_restore(struct order *order, struct stream_place place, bool alone);
-/* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
-void ends_places(const struct order *order,
-                 void (*visit)(void *context, struct stream_place place, bool alone), void *context);
-
 void ends_free(struct ends *ends);
-struct ends_known;
-void ends_known_free(struct ends_known *known);
 
 #endif

@@ -250,5 +250,4 @@ void streams_free(struct order *order)
         free(stream);
     }
     map_free(&order->streams);
-    ends_known_free(order->ends);
 }
