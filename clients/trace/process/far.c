@@ -194,11 +194,11 @@ static void tell_hole(const struct far *f, uint64_t end)
             ;
 }
 
-/* While nobody writes: an unseen call has, perhaps. */
+/* While nobody writes: an unseen call has, perhaps.  (Where nobody told that he writes, nobody waits for that.) */
 static void look_for_unseen(int fd, const struct far *f)
 {
     uint64_t end, told = LOAD(f->written);
-    if (!(LOAD(f->flags) & FAR_WRITERS) &&
+    if (LOAD(f->ends) >> 32 && !(LOAD(f->flags) & FAR_WRITERS) &&
         socket_written(fd, LOAD(f->flags) & FAR_SYN, told, &end) && end > told &&
         !(LOAD(f->flags) & FAR_WRITERS) && told == LOAD(f->written) && tell_out(f))
         tell_hole(f, end);
