@@ -73,6 +73,21 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     F(text, name)                                                                                  \
     F(text, cluster)
 
+/* Who writes or reads a stream that goes from one machine to another: both say the same key, and the addresses (IPv6, or IPv4
+ * as in ::ffff:1.2.3.4; in the order of the network) and ports of both ends, theirs first. */
+#define TOLD_FAR(F)                                                                                \
+    F(u64, stream)                                                                                 \
+    F(u8, writes) /* 1 it writes, 0 it reads, 2 it does not write any more, but others may */      \
+    F(u64, here_high)                                                                              \
+    F(u64, here_low)                                                                               \
+    F(u16, here_port)                                                                              \
+    F(u64, there_high)                                                                             \
+    F(u64, there_low)                                                                              \
+    F(u16, there_port)
+/* Bytes of it from first up to end that no event writes.  doubt: an enum unseen, since somebody may have written them; 0:
+ * nobody has. */
+#define TOLD_HOLE(F) F(u64, stream) F(u64, first) F(u64, end) F(u8, doubt)
+
 #define TOLD_METER(F) F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/meter.h */
 
 #define TOLD(M)                                                                                    \
@@ -91,10 +106,13 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(region, TOLD_REGION)                                                                         \
     M(meter, TOLD_METER)                                                                           \
     M(entries, TOLD_ENTRIES)                                                                       \
-    M(span, TOLD_SPAN)
+    M(span, TOLD_SPAN)                                                                             \
+    M(far, TOLD_FAR)                                                                               \
+    M(hole, TOLD_HOLE)
 
 /* the types of fields */
 typedef uint8_t told_u8;
+typedef uint16_t told_u16;
 typedef uint32_t told_u32;
 typedef uint64_t told_u64;
 typedef struct text told_text, told_label, told_build_id;

@@ -446,6 +446,7 @@ poet_event_t poet_record(const poet_record_t *record)
                                             doubt_of(record->flags)),
                         .about = record->about,
                         .site = record->site ? (uintptr_t)record->site : SITE,
+                        .began = record->began,
                         .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
                                     relation ? record->low[0] : 0},
                         .key = relation == RELATION_ORDER ? 0 : record->high,
@@ -458,6 +459,12 @@ poet_event_t poet_record(const poet_record_t *record)
 }
 
 int poet_recorded(void) { return thread_self() != NULL; }
+
+uint64_t poet_time(void)
+{
+    const struct thread *t = thread_recording();
+    return t ? record_time(t) : 0;
+}
 
 void poet_environment(const char *name)
 {

@@ -163,8 +163,10 @@ typedef struct {
     poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
     uint32_t asked,
         got; /* which poet_ask it tells of, and what that got, as a text; 0: none.  At most one key */
+    uint64_t began; /* of a single event: it happened then already, as poet_time said; 0: now */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
+uint64_t poet_time(void); /* of the calling thread's records; 0: it is not recorded */
 
 /* The same as without _at, for libraries that record for others.  site: an address within the call of whom
  * it is done for, such as (char *)__builtin_return_address(0) - 1; of a line, where it was made.  NULL: the
@@ -207,6 +209,22 @@ uint64_t *poet_counter(uint64_t key, int make);
 /* What those processes have in common, and nobody else: to be mixed into keys that are made of what only one
  * machine knows, as an inode, or a number from a counter.  0: nothing can be shared. */
 uint64_t poet_machine(void);
+
+/* Streams (POET_STREAM) between machines.  poet_far: whether programs of other machines may be in the run; where not, none
+ * of this is wanted.  poet_stream_end: this process writes or reads the stream, whose key the process at its other end
+ * has, too; told before the first event of that.  Who reads waits in the order until the other end is told, or it is clear
+ * that it will not be.  poet_stream_hole: no event writes its bytes from `first` up to `end`; doubt: somebody may have
+ * written them.  0: nothing was told, as where the thread is not recorded. */
+typedef struct {
+    uint64_t high, low; /* the address: of IPv6, or ::ffff:1.2.3.4; as numbers */
+    uint16_t port;
+} poet_place_t;
+#define POET_STREAM_CLOSINGS                                                                       \
+    (UINT64_C(1) << 62) /* from here on these are no bytes, but one for each closing of an end that writes */
+int poet_far(void);
+int poet_stream_end(uint64_t stream, int writes, const poet_place_t *here,
+                    const poet_place_t *there);
+int poet_stream_hole(uint64_t stream, uint64_t first, uint64_t end, int doubt);
 
 /* The name of the launch that this process is one of several of, NAME@ID, which makes them one run
  * where no environment variable does: defined by a library that is linked, or preloaded, and called

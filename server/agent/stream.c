@@ -112,8 +112,8 @@ static struct forwarded_chunk pass_on(struct stream *stream, const struct chunk 
     if (chunk->kind == CHUNK_SESSION || chunk->kind == CHUNK_HANGUP)
         note_session(stream, chunk);
     if (chunk->kind == CHUNK_AGENT || chunk->kind == CHUNK_FORWARDED ||
-        chunk->kind == CHUNK_CLOCKS || chunk->kind == CHUNK_REACHED || chunk->kind > UINT8_MAX ||
-        chunk->size > FORWARD_RAW_MOST - FORWARD_HEAD_BYTES)
+        chunk->kind == CHUNK_CLOCKS || chunk->kind == CHUNK_REACHED || chunk->kind == CHUNK_ALONE ||
+        chunk->kind > UINT8_MAX || chunk->size > FORWARD_RAW_MOST - FORWARD_HEAD_BYTES)
         return (struct forwarded_chunk){.kind = FORWARDED_NOTHING};
     return out;
 }

@@ -4,6 +4,7 @@
 #include "server/file/passing.h"
 #include "server/file/saved.h"
 #include "server/file/saving.h"
+#include "server/intake/between.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
@@ -262,6 +263,10 @@ static void play(void *context, struct chunk chunk)
     case CHUNK_CLOCKS:
         if (!stale)
             play_clocks(player, chunk);
+        break;
+    case CHUNK_ALONE:
+        if (!stale && !between_alone(player->run, chunk.data, chunk.size))
+            player->trouble = "a stream that cannot be";
         break;
     case CHUNK_THREADS:
         if (chunk.epoch == player->oldest)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/intake/announce.h"
 
+#include "server/intake/between.h"
 #include "server/intake/heaped.h"
 #include "server/intake/metering.h"
 #include "server/intake/used.h"
@@ -525,6 +526,10 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return read_input(session, in, thread);
     case MESSAGE_SPAN:
         return read_carrier(session, in);
+    case MESSAGE_FAR:
+        return between_end(session->run, in, session_line(session, thread));
+    case MESSAGE_HOLE:
+        return between_hole(session->run, in);
     case MESSAGE_CELLS:
         return metering_samples(session->run, session->number, session->process, in);
     default:

@@ -5,6 +5,7 @@
 #include "memory/memory.h"
 #include "server/order/intake/meet.h"
 #include "server/order/intake/pending.h"
+#include "server/order/intake/hosts.h"
 #include "server/order/intake/stream.h"
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
@@ -63,6 +64,7 @@ void order_free(struct order *order)
         order->shelf.free(order->shelf.context);
     meetings_free(order);
     streams_free(order);
+    hosts_free(order->ends);
     for (size_t i = 0; i < order->after_room; i++)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)

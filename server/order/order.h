@@ -146,6 +146,32 @@ bool order_go_on(struct order *order, uint64_t looks);
 /* Nobody is there any more who could tell something: who waits by a key for somebody that never came is let
  * go, as doubtful.  All lines are gone. */
 void order_finish(struct order *order);
+
+/* Streams of bytes between hosts.  Each end is told, before the first event that sends or receives.  Who receives waits for
+ * sends that are missing once both ends are told; before, until the missing one is, or order_stream_alone is called: then
+ * it is let go, as doubtful, as is all that goes to or comes from that address, until somebody tells that it is his.  What
+ * these set going is done with the next order_release, or order_go_on. */
+struct stream_place {
+    uint64_t high, low; /* address */
+    uint16_t port;
+};
+enum stream_end { END_READS, END_WRITES, END_LEAVES /* it does not write any more, others may */ };
+struct stream_told {
+    uint64_t stream;
+    enum stream_end end;
+    struct stream_place here, there; /* of who tells it, of the other */
+    uint32_t line; /* of who tells it; 0 not known.  Once all who write are gone nobody waits for them */
+};
+void order_stream_end(struct order *order, const struct stream_told *told);
+/* No event sends its bytes from `first` up to `end`: doubt (an enum unseen) who did; 0: nobody. */
+void order_stream_hole(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
+                       uint8_t doubt);
+/* A stream of which one end has been told for so long, by the times of these calls, and the other is not; each is found
+ * once. */
+bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns,
+                       uint64_t *stream);
+void order_stream_alone(struct order *order, uint64_t stream);
+
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 

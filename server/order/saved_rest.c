@@ -5,6 +5,8 @@
  * and whatever was saved, or was not there yet, has the number of the save.  The order in which they lie in what is
  * written makes no difference. */
 #include "memory/memory.h"
+#include "server/order/intake/ends.h"
+#include "server/order/intake/hosts.h"
 #include "server/order/intake/meet.h"
 #include "server/order/intake/pending.h"
 #include "server/order/intake/stream.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REST_LATE = 1, REST_MEETING, REST_STRETCH, REST_TROUBLE };
+enum { REST_LATE = 1, REST_MEETING, REST_STRETCH, REST_TROUBLE, REST_ENDS, REST_PLACE };
 
 #define REST_LOOKS 256u /* things that are looked at in one step */
 
@@ -112,6 +114,77 @@ static void get_trouble(struct reading *in, struct order *order)
     order->troubles[order->trouble_count++] = trouble;
 }
 
+/* ---- streams between hosts ---- */
+
+enum { ENDS_READS = 1, ENDS_WRITES = 2, ENDS_ALONE = 4 };
+
+static void put_place(struct bytes *out, struct stream_place place)
+{
+    put(out, place.high);
+    put(out, place.low);
+    put(out, place.port);
+}
+
+static struct stream_place get_place(struct reading *in)
+{
+    uint64_t high = get(in), low = get(in);
+    return (struct stream_place){high, low, (uint16_t)get(in)};
+}
+
+void save_ends_now(struct order *order, struct stream *stream)
+{
+    struct bytes *out = &order->frozen->rest.bytes;
+    struct ends *e = stream->ends;
+    put(out, REST_ENDS);
+    put(out, stream->key);
+    put(out, (e->reads ? ENDS_READS : 0u) | (e->writes ? ENDS_WRITES : 0u) |
+                 (e->alone ? ENDS_ALONE : 0u));
+    put_place(out, e->other);
+    put(out, e->dropped);
+    put(out, e->received);
+    put(out, e->writer_count);
+    for (size_t i = 0; i < e->writer_count; i++)
+        put(out, e->writers[i]);
+    e->saved = order->saves;
+}
+
+static void get_ends(struct reading *in, struct order *order)
+{
+    uint64_t key = get(in), flags = get(in);
+    struct ends e = {.reads = flags & ENDS_READS,
+                     .writes = flags & ENDS_WRITES,
+                     .alone = flags & ENDS_ALONE};
+    e.other = get_place(in);
+    e.dropped = get(in);
+    e.received = get(in);
+    e.writer_count = get_count(in);
+    e.writers = grow(NULL, &e.writer_room, e.writer_count + 1, sizeof *e.writers);
+    for (size_t i = 0; i < e.writer_count && !in->bad; i++) {
+        e.writers[i] = (uint32_t)get(in);
+        in->bad |= e.writers[i] == 0 || e.writers[i] > order->line_count;
+    }
+    if (in->bad)
+        free(e.writers);
+    else
+        hosts_restore(order, key, &e);
+}
+
+static void put_known_place(void *context, struct stream_place place, bool alone)
+{
+    struct bytes *out = context;
+    put(out, REST_PLACE);
+    put_place(out, place);
+    put(out, alone);
+}
+
+static void get_known_place(struct reading *in, struct order *order)
+{
+    struct stream_place place = get_place(in);
+    bool alone = get(in) != 0;
+    if (!in->bad)
+        hosts_place_restore(order, place, alone);
+}
+
 /* ---- in steps ---- */
 
 void rest_freeze(struct order *order)
@@ -121,6 +194,7 @@ void rest_freeze(struct order *order)
                                         .trouble_end = order->trouble_count,
                                         .meeting = order->newest_meeting,
                                         .stream = order->newest_stream};
+    hosts_places(order, put_known_place, &order->frozen->rest.bytes);
 }
 
 void rest_thaw(struct order *order)
@@ -173,6 +247,8 @@ static void next_stretch(struct order *order, struct rest *rest)
             save_stretch_now(order, stream, i);
         return;
     }
+    if (stream->ends)
+        ends_touch(order, stream);
     rest->stream = stream->next;
     rest->stretch = 0;
 }
@@ -245,6 +321,12 @@ static void load_items(struct reading *in, struct order *order)
             break;
         case REST_TROUBLE:
             get_trouble(in, order);
+            break;
+        case REST_ENDS:
+            get_ends(in, order);
+            break;
+        case REST_PLACE:
+            get_known_place(in, order);
             break;
         default:
             in->bad = true;

@@ -255,6 +255,7 @@ struct order {
     struct meeting *newest_meeting;
     struct map streams; /* key, 0 -> struct stream */
     struct stream *newest_stream;
+    struct ends_known *ends; /* ends.h; NULL: all streams are of one host */
     uint32_t saves; /* begun so far */
     struct key {
         uint64_t a, b;

@@ -53,6 +53,12 @@ static void refuse(struct peer *peer, const struct hello *hello, const struct in
         peer_refuse(peer, "HELLO: %s", in->error);
 }
 
+/* Whether programs of other machines may be in its runs: it forwards, or others forward to it. */
+static bool has_others(const struct server *server)
+{
+    return server->agent || server->key || server->reads;
+}
+
 static void welcome(struct peer *peer)
 {
     bool program = peer->role == ROLE_PROGRAM;
@@ -64,7 +70,8 @@ static void welcome(struct peer *peer)
     if (program)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
                                 WELCOME_ENTRIES | WELCOME_SPANS |
-                                (peer->server->agent ? WELCOME_AGENT : 0));
+                                (peer->server->agent ? WELCOME_AGENT : 0) |
+                                (has_others(peer->server) ? WELCOME_FAR : 0));
     if (program)
         put_string(&peer->out, peer->server->agent ? agent_trouble(peer->server->agent) : "");
     out_end(&peer->out);

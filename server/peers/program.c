@@ -10,6 +10,7 @@
 #include "server/peers/handed.h"
 #include "server/peers/heaping.h"
 #include "server/peers/passing.h"
+#include "server/peers/patience.h"
 #include "server/peers/server.h"
 #include "server/peers/telling.h"
 #include "server/peers/wanting.h"
@@ -150,6 +151,7 @@ void program_poll(struct server *server)
                    ? passing_go_on(server, share_of(TURN_TELL_NS))
                    : telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
     agents_look(server);
+    patience_look(server);
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
     turn_doing("parts that found no room");

@@ -5,6 +5,7 @@
 #include "server/file/saving.h"
 #include "server/loop/log.h"
 #include "server/peers/agents.h"
+#include "server/intake/between.h"
 #include "server/intake/metering.h"
 #include "server/intake/session.h"
 #include "server/peers/peer.h"
@@ -241,6 +242,8 @@ static void tell(struct server *server, struct run *run, struct chunk chunk)
         reached_take(&run->reached, chunk.data, chunk.size);
     else if (chunk.kind == CHUNK_CLOCKS)
         tell_clocks(run, chunk);
+    else if (chunk.kind == CHUNK_ALONE)
+        between_alone(run, chunk.data, chunk.size);
     else if (!tell_message(run, chunk, &error))
         refuse(server, run, &chunk, error);
 }

@@ -39,6 +39,7 @@ enum chunk_kind {
     CHUNK_CLOCKS = 95, /* a fact: what server and agent told each other of their clocks
                           (server/run/exchanges.h) */
     CHUNK_REACHED = 97, /* how far a stream of an agent is in the journal (reached.h) */
+    CHUNK_ALONE = 98, /* the other end of a stream was not told in time (server/intake/between.h) */
     CHUNK_INPUT = 96 /* a fact: what a call of a thread brought from outside (wire/input.h) */
 };
 

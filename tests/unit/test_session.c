@@ -313,6 +313,32 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
 }
 
 /* Slots that wait for announcements are taken as soon as they can be, whoever works off the order in steps. */
+/* What is told of streams between machines goes to the order; what cannot be ends the program's connection. */
+static void ends_and_holes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error = NULL;
+    const struct told_far ends[] = {{.stream = 7, .writes = 1}, {.stream = 7, .writes = 3}};
+    const struct told_hole holes[] = {{7, 0, 5, UNSEEN_STREAM}, {7, 5, 5, 0}, {7, 5, 6, 200}};
+    struct out out = {0};
+    for (size_t i = 0; i < 2; i++, out.size = 0) {
+        put_told_far(&out, &ends[i]);
+        assert_int_equal(session_message(session, MESSAGE_FAR, 0, out.data, out.size, &error),
+                         i == 0);
+    }
+    assert_string_equal(error, "an end of a stream that cannot be");
+    for (size_t i = 0; i < 3; i++, out.size = 0) {
+        put_told_hole(&out, &holes[i]);
+        assert_int_equal(session_message(session, MESSAGE_HOLE, 0, out.data, out.size, &error),
+                         i == 0);
+    }
+    assert_string_equal(error, "a hole in a stream that cannot be");
+    out_free(&out);
+    session_hangup(session);
+    run_free(run);
+}
+
 static void slots_that_wait_are_taken_as_they_can_be(void **state)
 {
     (void)state;
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
+        cmocka_unit_test(ends_and_holes_that_cannot_be_are_refused),
         cmocka_unit_test(slots_that_wait_are_taken_as_they_can_be),
         cmocka_unit_test(nobody_tells_of_the_lines_of_another_program),
         cmocka_unit_test(a_payload_is_never_longer_than_what_there_is),

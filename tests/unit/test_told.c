@@ -74,6 +74,8 @@ static unsigned put_message(struct out *out, unsigned number)
         CASE(9, close, 1, 2);
         CASE(10, type, 3, text_of("taken"), 2, {1, 2});
         CASE(11, shape, SHAPE_COMPOUND, 2, {{1, 2, 0}, {3, 0, 1}});
+        CASE(12, far, 1, 1, 2, 3, 80, 4, 5, 81);
+        CASE(13, hole, 1, 2, 3, UNSEEN_STREAM);
     default:
         return 0;
 #undef CASE
@@ -101,6 +103,8 @@ static bool get_message(struct in *in, unsigned number)
         CASE(9, close)
         CASE(10, type)
         CASE(11, shape)
+        CASE(12, far)
+        CASE(13, hole)
 #undef CASE
     }
     return false;

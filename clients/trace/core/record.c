@@ -32,6 +32,15 @@ static inline uint64_t stamp(const struct thread *t)
                : clock_instead(t->queue->clock);
 }
 
+uint64_t record_time(const struct thread *t) { return stamp(t); }
+
+/* Not before what the thread recorded before. */
+static inline uint64_t time_of(const struct thread *t, const struct record *r, uint64_t now)
+{
+    uint64_t began = r->began > t->recorded_at ? r->began : t->recorded_at;
+    return LIKELY(!r->began) || began > now ? now : began;
+}
+
 /* At least every second a thread looks whether the server is there, though its queue does not fill. */
 #define LOOK_NS (1u << 29)
 #define LOOK_TICKS (1u << 30)
@@ -187,7 +196,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
             (struct slot){.shape = r->shape,
                           .flags = r->flags | doubt | (told.bytes ? SLOT_MEASURED : 0),
                           .payload_bytes = bytes,
-                          .time_ns = now,
+                          .time_ns = time_of(t, r, now),
                           .site = r->site,
                           .line_a = line_a,
                           .line_b = line_b,

@@ -24,6 +24,7 @@ struct record {
     unsigned take_a, take_b; /* numbers taken on each */
     uint32_t about;
     uintptr_t site;
+    uint64_t began; /* it happened then already, by record_time; 0: now */
     struct ref partner; /* if b is NULL: line_b and number_b as they are */
     uint64_t key;
     uint32_t count;
@@ -35,6 +36,7 @@ struct record {
 /* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
  * it was dropped without a trace but a count. */
 uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
+uint64_t record_time(const struct thread *thread);
 /* A pair, on b and after take_a - 1 others on a; the hot path.  Call while busy. */
 void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a,
                  struct line *b, uintptr_t site);

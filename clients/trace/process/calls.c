@@ -6,6 +6,7 @@
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
+#include "clients/trace/process/far.h"
 #include "clients/trace/process/ready.h"
 #include "clients/trace/process/streams.h"
 
@@ -42,12 +43,14 @@ REAL(int, eventfd_write, (int, eventfd_t))
 
 struct transfer {
     struct stream stream;
+    struct far far;
     uint64_t side;
     const void *site;
     uint64_t count;      /* the key of an eventfd */
     poet_line_t line;    /* what the call waits for, */
     poet_type_t type;    /*   and the event that tells so; 0: it does not wait */
     bool followed, waits;
+    bool is_far; /* far, not stream */
     bool peeks;      /* what is there stays there */
     uint64_t began;  /*   nanoseconds */
     bool adds_after; /* to an eventfd: it may fail */
@@ -119,6 +122,32 @@ static void begin_again(struct transfer *t, int fd, bool writes, int flags)
         !writes && !waits_for_more(fd, flags) && !has_failed(fd) && again_finds_nothing(&t->stream);
 }
 
+static void begin_stream(struct transfer *t, const struct end *end, int fd, bool writes,
+                         size_t bytes, int flags)
+{
+    t->stream = stream_find(end->key);
+    if (t->stream.state == STREAM_UNKNOWN && writes)
+        stream_never(end->key);
+    enter_stream(t, writes, bytes);
+    t->waits = t->followed && again_waits(writes ? FULL : EMPTY, &t->stream,
+                                          would_block(fd, writes ? POLLOUT : POLLIN, flags));
+    t->line = t->waits ? stream_line(&t->stream) : 0;
+    if (t->waits)
+        again_takes(writes ? FULL : EMPTY, &t->stream);
+}
+
+static void begin_far(struct transfer *t, const struct end *end, int fd, bool writes, int flags)
+{
+    t->is_far = far_find(fd, end, &t->far);
+    t->waits = t->is_far && would_block(fd, writes ? POLLOUT : POLLIN, flags);
+    t->line = t->waits ? far_line(&t->far, writes) : 0;
+    if (t->waits)
+        again_takes(writes ? FULL : EMPTY,
+                    &(struct stream){.key = writes ? t->far.out : t->far.in});
+    if (t->is_far && writes)
+        far_enter(&t->far);
+}
+
 static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes,
                   int flags, const void *site)
 {
@@ -128,19 +157,16 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
                            .bytes = bytes,
                            .peeks = !writes && (flags & MSG_PEEK)};
     t->began = t->peeks ? now_ns() : 0;
-    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
+    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES ||
+        (flags & (MSG_OOB | MSG_ERRQUEUE)))
         return;
     int saved = errno;
     inside = true;
     struct end end = end_find(fd, writes);
     if (end.kind == END_STREAM) {
-        t->stream = stream_find(end.key);
-        if (t->stream.state == STREAM_UNKNOWN && writes)
-            stream_never(end.key);
-        enter_stream(t, writes, bytes);
-        t->waits = t->followed && again_waits(writes ? FULL : EMPTY, &t->stream,
-                                              would_block(fd, writes ? POLLOUT : POLLIN, flags));
-        t->line = t->waits ? stream_line(&t->stream) : 0;
+        begin_stream(t, &end, fd, writes, bytes, flags);
+    } else if (end.kind == END_FAR) {
+        begin_far(t, &end, fd, writes, flags);
     } else if (end.kind == END_EVENTFD && bytes >= sizeof(uint64_t)) {
         t->count = end.key;
         t->line = event_line(LINE_EVENTFD, end.key, "");
@@ -149,8 +175,6 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
     }
     if (t->waits && writes)
         poet_unseen("a write that had to wait for room until somebody read");
-    if (t->waits && !t->count)
-        again_takes(writes ? FULL : EMPTY, &t->stream);
     if (t->waits)
         event_about(writes ? FULL : EMPTY, t->line, 0, site);
     t->type = t->waits ? event_type(writes ? FULL : EMPTY) : 0;
@@ -240,9 +264,23 @@ static void end_stream(struct transfer *t, int fd, ssize_t bytes)
         stream_leave(&t->stream, t->side);
 }
 
+static void end_far(struct transfer *t, int fd, ssize_t bytes)
+{
+    if (t->side == STREAM_WRITER && bytes > 0)
+        far_wrote(fd, &t->far, (size_t)bytes, t->asked, t->site);
+    else if (t->side == STREAM_WRITER)
+        far_leave(&t->far);
+    else if (bytes == 0)
+        far_ended(&t->far, t->site);
+    else if (bytes > 0 && t->peeks)
+        far_looked(fd, &t->far, t->site);
+    else if (bytes > 0)
+        far_has_read(fd, &t->far, (size_t)bytes, t->asked, t->site);
+}
+
 static void end(struct transfer *t, int fd, ssize_t bytes)
 {
-    bool looked = t->count || t->stream.state == STREAM_FOLLOWED ||
+    bool looked = t->count || t->is_far || t->stream.state == STREAM_FOLLOWED ||
                   (t->stream.state == STREAM_LOST && t->side == STREAM_READER);
     if (!looked)
         return;
@@ -252,7 +290,9 @@ static void end(struct transfer *t, int fd, ssize_t bytes)
         poet_goes_on(t->type);
     if (t->waits && bytes < 0)
         event_about(WOKEN, t->line, 0, t->site);
-    if (!t->count)
+    if (t->is_far)
+        end_far(t, fd, bytes);
+    else if (!t->count)
         end_stream(t, fd, bytes);
     else if (t->side == STREAM_READER && bytes > 0)
         count_took(t->count, t->site);
@@ -269,6 +309,8 @@ static void cancelled(void *p)
         poet_goes_on(t->type);
     if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
+    if (t->is_far && t->side == STREAM_WRITER)
+        far_leave(&t->far);
 }
 
 static ssize_t refuse(void)

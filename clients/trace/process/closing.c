@@ -1,9 +1,12 @@
 /* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an end that
  * writes; and file locks are given back. */
 #define _GNU_SOURCE
+#include "clients/trace/process/closing.h"
+
 #include "clients/trace/poet.h"
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
+#include "clients/trace/process/far.h"
 #include "clients/trace/process/locks.h"
 #include "clients/trace/process/streams.h"
 
@@ -35,30 +38,58 @@ REAL(int, fexecve, (int, char *const *, char *const *))
 REAL(void, _exit, (int))
 REAL(void, _Exit, (int))
 
-static void closing(int fd, const void *site)
+/* True: it is one of another machine, of which more is to be told when it is closed. */
+static bool shut(int fd, const struct stat *st, struct far *far, const void *site)
+{
+    struct end end = end_of_status(fd, st, true);
+    if (end.kind == END_FAR && far_find(fd, &end, far)) {
+        far_shut(fd, far, site);
+        return true;
+    }
+    if (end.kind == END_STREAM) {
+        struct stream s = stream_find(end.key);
+        stream_shut(&s, site);
+    }
+    return false;
+}
+
+static bool closing_one(int fd, struct far *far, const void *site)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
-        return;
-    if (end_writes(fd, &st)) {
-        struct stream s = stream_find(end_of_status(fd, &st, true));
-        stream_shut(&s, site);
-    }
+        return false;
+    bool is_far = end_writes(fd, &st) && shut(fd, &st, far, site);
     locks_closing(fd, &st, site);
+    return is_far;
 }
 
-/* Before the call, since others may find out at once. */
-static void close_quietly(int fd, const void *site)
+static void closing(int fd, const void *site)
 {
-    if (looks(site) && is_own_process())
-        QUIETLY(closing(fd, site));
+    struct far far;
+    closing_one(fd, &far, site);
 }
+
+/* Before the call, since others may find out at once; and what is to be told behind it. */
+static bool close_quietly(int fd, struct far *far, const void *site)
+{
+    bool is_far = false;
+    if (looks(site) && is_own_process())
+        QUIETLY(is_far = closing_one(fd, far, site));
+    return is_far;
+}
+
+#define CLOSE(fd, result, call)                                                                    \
+    struct far far;                                                                                \
+    bool is_far = close_quietly(fd, &far, SITE);                                                   \
+    result e = call;                                                                               \
+    if (is_far)                                                                                    \
+        QUIETLY(far_closed(&far));                                                                 \
+    return e
 
 API int close(int fd)
 {
     find_close();
-    close_quietly(fd, SITE);
-    return real_close(fd);
+    CLOSE(fd, int, real_close(fd));
 }
 
 /* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
@@ -69,16 +100,21 @@ static void becomes(int from, int to)
         poet_unseen("what C's stdio reads from a pipe or socket");
 }
 
-static void replacing(int from, int to, const void *site)
+static bool replacing(int from, int to, struct far *far, const void *site)
 {
+    bool is_far = false;
     if (from == to || !looks(site) || !is_own_process() || fcntl(from, F_GETFD) < 0)
-        return;
-    QUIETLY(closing(to, site));
+        return false;
+    QUIETLY(is_far = closing_one(to, far, site));
     QUIETLY(becomes(from, to));
+    return is_far;
 }
 
-static int duplicated(int from, int to)
+/* far: what `to` was until then, NULL: nothing of which more is to be told. */
+static int duplicated(int from, int to, const struct far *far)
 {
+    if (far)
+        QUIETLY(far_closed(far));
     if (to >= 0 && to != from && !inside && is_own_process())
         QUIETLY(locks_duplicated(from, to));
     return to;
@@ -87,54 +123,54 @@ static int duplicated(int from, int to)
 API int dup(int fd)
 {
     find_dup();
-    return duplicated(fd, real_dup(fd));
+    return duplicated(fd, real_dup(fd), NULL);
 }
 
 API int dup2(int from, int to)
 {
+    struct far far;
     find_dup2();
-    replacing(from, to, SITE);
-    return duplicated(from, real_dup2(from, to));
+    bool is_far = replacing(from, to, &far, SITE);
+    return duplicated(from, real_dup2(from, to), is_far ? &far : NULL);
 }
 
 API int dup3(int from, int to, int flags)
 {
+    struct far far;
     find_dup3();
-    replacing(from, to, SITE);
-    return duplicated(from, real_dup3(from, to, flags));
+    bool is_far = replacing(from, to, &far, SITE);
+    return duplicated(from, real_dup3(from, to, flags), is_far ? &far : NULL);
 }
 
-static void shutting(int fd, const void *site)
+static bool shutting(int fd, struct far *far, const void *site)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
-        return;
-    struct stream s = stream_find(end_of_status(fd, &st, true));
-    stream_shut(&s, site);
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && shut(fd, &st, far, site);
 }
 
 API int shutdown(int fd, int how)
 {
+    struct far far;
+    bool is_far = false;
     find_shutdown();
     if (how != SHUT_RD && looks(SITE) && is_own_process())
-        QUIETLY(shutting(fd, SITE));
-    return real_shutdown(fd, how);
+        QUIETLY(is_far = shutting(fd, &far, SITE));
+    int e = real_shutdown(fd, how);
+    if (is_far && e == 0)
+        QUIETLY(far_shut_down(&far));
+    return e;
 }
 
 API int fclose(FILE *f)
 {
     find_fclose();
-    if (f)
-        close_quietly(fileno(f), SITE);
-    return real_fclose(f);
+    CLOSE(f ? fileno(f) : -1, int, real_fclose(f));
 }
 
 API int pclose(FILE *f)
 {
     find_pclose();
-    if (f)
-        close_quietly(fileno(f), SITE);
-    return real_pclose(f);
+    CLOSE(f ? fileno(f) : -1, int, real_pclose(f));
 }
 
 /* ---- many at once ---- */
@@ -156,7 +192,7 @@ static void leaving(int fd, const void *site)
     (void)site;
     if (fstat(fd, &st) != 0 || !end_writes(fd, &st))
         return;
-    struct stream s = stream_find(end_of_status(fd, &st, true));
+    struct stream s = stream_find(end_of_status(fd, &st, true).key);
     stream_left(&s);
 }
 
@@ -178,6 +214,17 @@ static void each_open(fate *met, unsigned first, unsigned last, bool executing, 
     if (directory >= 0)
         close(directory);
 }
+
+/* What others may have, too, beside this process. */
+static void inherited(int fd, const void *site)
+{
+    struct stat st;
+    (void)site;
+    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+        far_forked();
+}
+
+void closing_begin(void) { each_open(inherited, 0, ~0u, false, NULL); }
 
 static void closing_all(unsigned first, unsigned last, const void *site)
 {
@@ -208,9 +255,16 @@ static const void *entry(void) { return (const void *)getauxval(AT_ENTRY); }
 
 static bool is_told(void) { return !inside && is_own_process() && poet_recorded(); }
 
+static void ends(int fd, const void *site)
+{
+    struct far far;
+    if (closing_one(fd, &far, site))
+        far_exits(&far);
+}
+
 static void ending(void)
 {
-    closing_all(0, ~0u, entry());
+    each_open(ends, 0, ~0u, false, entry());
     locks_end(entry());
 }
 

@@ -11,6 +11,7 @@
 #include "clients/trace/process/socket.h"
 #include "clients/trace/process/streams.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -29,97 +30,121 @@ static uint64_t network(void)
     return known;
 }
 
-struct place {
-    uint64_t high, low;
-    uint16_t port;
-    bool local; /* on this machine's own network */
-};
-
-/* An IPv4 address, also one within IPv6, or an IPv6 one. */
-static bool read_place(const struct sockaddr_storage *from, struct place *p)
+/* (the address as numbers) */
+static poet_place_t place_of(const struct in6_addr *address, uint16_t port)
 {
-    if (from->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const void *)from;
-        uint32_t address = ntohl(in->sin_addr.s_addr);
-        *p = (struct place){0, address, in->sin_port, address >> 24 == 127};
-        return true;
-    }
-    const struct sockaddr_in6 *in6 = (const void *)from;
-    if (from->ss_family != AF_INET6)
-        return false;
-    if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
-        uint32_t address;
-        memcpy(&address, &in6->sin6_addr.s6_addr[12], sizeof address);
-        address = ntohl(address);
-        *p = (struct place){0, address, in6->sin6_port, address >> 24 == 127};
-        return true;
-    }
-    memcpy(&p->high, in6->sin6_addr.s6_addr, 8);
-    memcpy(&p->low, in6->sin6_addr.s6_addr + 8, 8);
-    p->port = in6->sin6_port;
-    p->local = IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-    return true;
+    poet_place_t p;
+    memcpy(&p.high, address->s6_addr, 8);
+    memcpy(&p.low, address->s6_addr + 8, 8);
+    return (poet_place_t){be64toh(p.high), be64toh(p.low), ntohs(port)};
 }
 
-static uint64_t key_of(uint64_t kind, const struct place *p)
+#define V4_MAPPED (UINT64_C(0xffff) << 32)
+
+/* An IPv4 address, also one within IPv6, or an IPv6 one. */
+static bool read_place(const struct sockaddr_storage *from, poet_place_t *p)
+{
+    const struct sockaddr_in *in = (const void *)from;
+    const struct sockaddr_in6 *in6 = (const void *)from;
+    if (from->ss_family == AF_INET)
+        *p = (poet_place_t){0, V4_MAPPED | ntohl(in->sin_addr.s_addr), ntohs(in->sin_port)};
+    else if (from->ss_family == AF_INET6)
+        *p = place_of(&in6->sin6_addr, in6->sin6_port);
+    return from->ss_family == AF_INET || from->ss_family == AF_INET6;
+}
+
+static bool is_loopback(const poet_place_t *p)
+{
+    return p->high == 0 && (p->low == 1 || p->low >> 24 == (V4_MAPPED >> 24 | 127));
+}
+
+static uint64_t key_of(uint64_t kind, const poet_place_t *p)
 {
     return mix(mix(mix(mix(kind, network()), p->high), p->low), p->port);
 }
 
-/* Both ends of a connection on this machine. */
-static bool tcp_ends(int fd, struct place *here, struct place *there)
+static bool tcp_ends(int fd, poet_place_t *here, poet_place_t *there)
 {
     struct sockaddr_storage a, b;
     socklen_t a_size = sizeof a, b_size = sizeof b;
     return getsockname(fd, (struct sockaddr *)&a, &a_size) == 0 &&
            getpeername(fd, (struct sockaddr *)&b, &b_size) == 0 && read_place(&a, here) &&
-           read_place(&b, there) &&
-           (here->local || (here->high == there->high && here->low == there->low));
+           read_place(&b, there);
 }
 
-static uint64_t way(const struct place *from, const struct place *to)
+/* Both ends are on this machine. */
+static bool is_near(const poet_place_t *here, const poet_place_t *there)
+{
+    return is_loopback(here) || (here->high == there->high && here->low == there->low);
+}
+
+static uint64_t way(const poet_place_t *from, const poet_place_t *to)
 {
     return mix(key_of(CONNECTION, from), key_of(CONNECTION, to));
 }
 
-static uint64_t socket_end(int fd, bool out)
+static int option(int fd, int what)
 {
-    int domain = 0, type = 0;
-    socklen_t size = sizeof domain;
-    uint64_t cookie;
-    struct place here, there;
-    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
-        (domain != AF_UNIX && domain != AF_INET && domain != AF_INET6))
-        return 0;
-    if (type != SOCK_STREAM) {
-        poet_unseen("datagrams and packets");
-        return 0;
-    }
-    if (domain == AF_UNIX && cookie_of(fd, &cookie)) {
-        const uint64_t *peer = poet_counter(mix(PEER, cookie), false);
-        return peer ? mix(PAIR, out ? cookie : LOAD(peer)) : named_end(cookie, out);
-    }
-    if (domain == AF_UNIX || !tcp_ends(fd, &here, &there))
-        return 0;
-    return out ? way(&here, &there) : way(&there, &here);
+    int value = -1;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, what, &value, &size) == 0 ? value : -1;
 }
 
-uint64_t end_of_status(int fd, const struct stat *st, bool out)
+static struct end stream_end(uint64_t key)
 {
-    return S_ISFIFO(st->st_mode)   ? mix(mix(PIPE, st->st_dev), st->st_ino)
+    return (struct end){.kind = key ? END_STREAM : END_NONE, .key = key};
+}
+
+static struct end tcp_end(int fd, bool out)
+{
+    struct end end = {.kind = END_NONE};
+    if (!tcp_ends(fd, &end.here, &end.there)) { /* not yet connected; or no more, and the end may be to be read */
+        if (poet_far())
+            end = (struct end){.kind = END_FAR};
+        return end;
+    }
+    if (is_near(&end.here, &end.there))
+        return stream_end(out ? way(&end.here, &end.there) : way(&end.there, &end.here));
+    if (poet_far() && option(fd, SO_PROTOCOL) == IPPROTO_TCP)
+        end.kind = END_FAR;
+    return end;
+}
+
+static struct end socket_end(int fd, bool out)
+{
+    int domain = option(fd, SO_DOMAIN), type = option(fd, SO_TYPE);
+    uint64_t cookie;
+    if (type < 0 || (domain != AF_UNIX && domain != AF_INET && domain != AF_INET6))
+        return stream_end(0);
+    if (type != SOCK_STREAM) {
+        poet_unseen("datagrams and packets");
+        return stream_end(0);
+    }
+    if (domain != AF_UNIX)
+        return tcp_end(fd, out);
+    if (!cookie_of(fd, &cookie))
+        return stream_end(0);
+    const uint64_t *peer = poet_counter(mix(PEER, cookie), false);
+    return stream_end(peer ? mix(PAIR, out ? cookie : LOAD(peer)) : named_end(cookie, out));
+}
+
+struct end end_of_status(int fd, const struct stat *st, bool out)
+{
+    return S_ISFIFO(st->st_mode)   ? stream_end(mix(mix(PIPE, st->st_dev), st->st_ino))
            : S_ISSOCK(st->st_mode) ? socket_end(fd, out)
-                                   : 0;
+                                   : stream_end(0);
 }
 
 struct end end_find(int fd, bool out)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return (struct end){END_NONE, 0};
-    bool nameless = (st.st_mode & S_IFMT) == 0; /* what the kernel calls an anonymous inode */
-    uint64_t key = nameless ? count_key(fd) : end_of_status(fd, &st, out);
-    return (struct end){!key ? END_NONE : nameless ? END_EVENTFD : END_STREAM, key};
+        return stream_end(0);
+    if ((st.st_mode & S_IFMT) != 0) /* 0: what the kernel calls an anonymous inode */
+        return end_of_status(fd, &st, out);
+    struct end end = stream_end(count_key(fd));
+    end.kind = end.key ? END_EVENTFD : END_NONE;
+    return end;
 }
 
 bool end_writes(int fd, const struct stat *st)
@@ -140,7 +165,7 @@ void ends_fifo(int fd)
     int there = 0;
     if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) || ioctl(fd, FIONREAD, &there) != 0)
         return;
-    stream_open(end_of_status(fd, &st, false), there == 0);
+    stream_open(end_of_status(fd, &st, false).key, there == 0);
     poet_unseen("the opening of both ends of a FIFO, which waits for each other");
 }
 
@@ -165,7 +190,7 @@ void ends_listen(int fd)
 {
     struct sockaddr_storage at;
     socklen_t size = sizeof at;
-    struct place p;
+    poet_place_t p;
     if (getsockname(fd, (struct sockaddr *)&at, &size) != 0)
         return;
     if (at.ss_family == AF_UNIX)
@@ -180,7 +205,7 @@ void ends_listen(int fd)
 static uint64_t *connecting(const struct sockaddr *to, bool make)
 {
     struct sockaddr_storage at = {0};
-    struct place p;
+    poet_place_t p;
     if (to->sa_family != AF_INET && to->sa_family != AF_INET6)
         return NULL;
     memcpy(&at, to,
@@ -202,10 +227,10 @@ void ends_connecting(int fd, const struct sockaddr *to, socklen_t size)
 void ends_connected(int fd, const struct sockaddr *to, bool done)
 {
     uint64_t *count = connecting(to, false);
-    struct place here, there;
+    poet_place_t here, there;
     if (!count)
         return;
-    if (done && tcp_ends(fd, &here, &there)) {
+    if (done && tcp_ends(fd, &here, &there) && is_near(&here, &there)) {
         stream_make(way(&here, &there));
         stream_make(way(&there, &here));
     }

@@ -1,6 +1,6 @@
 /* libpoet-process: what processes, and the threads in them, do with each other through objects of the
- * kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and loopback TCP, eventfds, POSIX
- * message queues and file locks.  poet record loads it, poetcc -trace -processes links it; it stands before
+ * kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and TCP, eventfds, POSIX message
+ * queues and file locks.  poet record loads it, poetcc -trace -processes links it; it stands before
  * the calls of the C library.
  *
  * A stream is followed only if a traced process made it, and as long as the bytes add up: who wrote which
@@ -11,9 +11,11 @@
  * Every call may be made by a signal handler: no lock is held over a call of the program's, and what is
  * here is not entered by a handler while its thread is here. */
 #include "clients/trace/poet.h"
+#include "clients/trace/process/closing.h"
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
+#include "clients/trace/process/far.h"
 #include "clients/trace/process/locks.h"
 #include "clients/trace/process/streams.h"
 
@@ -25,6 +27,8 @@ API extern const char poet_process_follows[];
 const char poet_process_follows[] = "process";
 
 /* ---- a fork ---- */
+
+static void forking(void) { far_forked(); }
 
 static void forked(void)
 {
@@ -61,5 +65,6 @@ __attribute__((constructor)) static void begin(void)
     QUIETLY(look_at_input());
     if (poet_recorded() && !poet_counter(1, true))
         poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
-    pthread_atfork(NULL, NULL, forked);
+    closing_begin();
+    pthread_atfork(forking, NULL, forked);
 }

@@ -8,6 +8,7 @@
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
+#include "clients/trace/process/far.h"
 #include "clients/trace/process/streams.h"
 
 #include <poll.h>
@@ -102,6 +103,10 @@ static void ready(int fd, uint64_t began, const void *site)
             stream_looked(fd, &s, began, site);
     } else if (end.kind == END_EVENTFD) {
         count_seen(end.key, site);
+    } else if (end.kind == END_FAR) {
+        struct far far;
+        if (far_find(fd, &end, &far))
+            far_looked(fd, &far, site);
     }
 }
 
@@ -131,6 +136,8 @@ static struct foreseen look_at(const struct pollfd *p, unsigned ahead)
     struct foreseen f = {.kind = end.kind};
     if (end.kind == END_EVENTFD)
         f.heard = again_ahead(SEE, NULL, ahead) == 1;
+    if (end.kind == END_FAR)
+        f.kind = END_NONE;
     if (end.kind != END_STREAM)
         return f;
     struct stream s = stream_find(end.key);

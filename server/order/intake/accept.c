@@ -1,6 +1,7 @@
 /* Intake: from events in any order to a log in an order that respects all edges. */
 #include "memory/memory.h"
 #include "server/order/intake/deliver.h"
+#include "server/order/intake/hosts.h"
 #include "server/order/intake/judge.h"
 #include "server/order/intake/meet.h"
 #include "server/order/intake/pending.h"
@@ -257,8 +258,10 @@ static void mark_gone(struct order *order)
         if (line->gone && line->pending)
             line_enqueue(order, number);
     }
-    if (going->next == going->count && !going->waiters)
-        going->next = going->count = 0;
+    if (going->next < going->count || going->waiters || !going->count)
+        return;
+    going->next = going->count = 0;
+    hosts_gone(order);
 }
 
 static void leave(struct order *order, const uint32_t *lines, size_t count)

@@ -4,6 +4,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/order/intake/ends.h"
 #include "server/order/intake/wait.h"
 #include "server/order/log/pages.h"
 #include "server/order/order.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct stream *stream_of(struct order *order, uint64_t key)
+struct stream *stream_of(struct order *order, uint64_t key)
 {
     struct stream *stream = map_get(&order->streams, key, 0);
     if (!stream) {
@@ -78,6 +79,8 @@ static void drop_received(struct order *order, struct stream *stream)
 void stream_add(struct order *order, uint64_t key, struct stretch sent)
 {
     struct stream *stream = stream_of(order, key);
+    if (stream->ends && ends_pass_over(order, stream, sent.begin, sent.end))
+        return;
     if (stream->count - stream->first >= MOST_SENT) {
         touch(order, stream, stream->first);
         stream->sent[stream->first].left = 0;
@@ -101,10 +104,23 @@ void stream_meet(struct order *order, const struct arrival *a)
                                     .end = a->key[1] + a->group_size,
                                     .left = a->group_size,
                                     .send = a->at});
-    struct stream *stream = stream_of(order, a->key[0]);
+    stream_wake(order, stream_of(order, a->key[0]));
+}
+
+void stream_wake(struct order *order, struct stream *stream)
+{
     for (size_t i = 0; i < stream->waiting_count; i++)
         line_enqueue(order, stream->waiting[i]);
     stream->waiting_count = 0;
+}
+
+void stream_drop(struct order *order, struct stream *stream, uint64_t end)
+{
+    for (size_t i = stream->first; i < stream->count && stream->sent[i].begin < end; i++) {
+        touch(order, stream, i);
+        stream->sent[i].left = 0;
+    }
+    drop_received(order, stream);
 }
 
 /* How many sends from `at` on cover the bytes without a gap; 0 they do not. */
@@ -118,10 +134,10 @@ static size_t covers(const struct stream *stream, size_t at, uint64_t begin, uin
     return begin >= end ? n : 0;
 }
 
-static void take_bytes(struct order *order, struct stream *stream, size_t at, size_t n,
-                       uint64_t begin, uint64_t end)
+static void take_bytes(struct order *order, struct stream *stream, uint64_t begin, uint64_t end)
 {
-    for (size_t i = at; i < at + n && i < stream->count; i++) {
+    for (size_t i = first_behind(stream, begin); i < stream->count && stream->sent[i].begin < end;
+         i++) {
         struct stretch *s = &stream->sent[i];
         uint64_t from = s->begin > begin ? s->begin : begin, to = s->end < end ? s->end : end;
         touch(order, stream, i);
@@ -140,26 +156,65 @@ static void wait_here(struct stream *stream, uint32_t line)
     stream->waiting[stream->waiting_count++] = line;
 }
 
+/* How many there are of those that cover the bytes, where some are missing. */
+static size_t some_of(const struct stream *stream, size_t at, uint64_t end)
+{
+    size_t n = 0;
+    while (at + n < stream->count && stream->sent[at + n].begin < end)
+        n++;
+    return n;
+}
+
+/* Becomes doubtful for that reason, unless it is already. */
+static void add_doubt(struct arrival *a, uint8_t doubt)
+{
+    if (!a->doubt)
+        a->doubt = doubt;
+}
+
+/* Gets the events that sent those stretches; of bytes that no event sent there is none. */
+static void set_partners(struct pending *receive, const struct stretch *sent, size_t n)
+{
+    struct arrival *a = &receive->arrival;
+    struct ref *partners = n <= 1 ? &receive->one : memory_bytes(n * sizeof *partners);
+    uint32_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (sent[i].send.line)
+            partners[count++] = sent[i].send;
+        else
+            add_doubt(a, (uint8_t)sent[i].send.number);
+    }
+    if (count == 1 && partners != &receive->one) {
+        receive->one = *partners;
+        free(partners);
+        partners = &receive->one;
+    }
+    if (!count && partners != &receive->one)
+        free(partners);
+    a->partners = count ? partners : NULL;
+    a->partner_count = count;
+}
+
 bool stream_find(struct order *order, struct pending *receive)
 {
     struct arrival *a = &receive->arrival;
     struct stream *stream = stream_of(order, a->key[0]);
     uint64_t begin = a->key[1], end = begin + a->group_size;
+    if (stream->ends)
+        add_doubt(a, ends_begin_behind(stream, &begin, end));
     size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end);
-    for (size_t i = at; !n && order->finishing && i < stream->count && stream->sent[i].begin < end;
-         i++)
-        n = i + 1 - at; /* as many as there are */
-    if (n && covers(stream, at, begin, end) == 0)
-        receive->arrival.doubt = UNSEEN_LOST;
-    if (!n) {
-        wait_here(stream, a->at.line);
-        return false;
+    if (!n && (begin < end || !a->group_size)) {
+        uint8_t doubt = stream->ends ? ends_let_go(order, stream) : UNSEEN_NONE;
+        n = doubt || order->finishing ? some_of(stream, at, end) : 0;
+        if (!doubt && !n) {
+            wait_here(stream, a->at.line);
+            if (stream->ends)
+                ends_wait(order, stream);
+            return false;
+        }
+        add_doubt(a, doubt ? doubt : UNSEEN_LOST);
     }
-    struct ref *partners = n == 1 ? &receive->one : memory_bytes(n * sizeof *partners);
-    for (size_t i = 0; i < n; i++)
-        partners[i] = stream->sent[at + i].send;
-    a->partners = partners;
-    a->partner_count = (uint32_t)n;
+    set_partners(receive, &stream->sent[at], n);
     return true;
 }
 
@@ -179,8 +234,10 @@ void stream_leave(struct order *order, const struct arrival *a)
 void stream_received(struct order *order, const struct arrival *a)
 {
     struct stream *stream = stream_of(order, a->key[0]);
-    take_bytes(order, stream, first_behind(stream, a->key[1]), a->partner_count, a->key[1],
-               a->key[1] + a->group_size);
+    uint64_t end = a->key[1] + a->group_size;
+    if (stream->ends && ends_received(order, stream, a->key[1], end))
+        return;
+    take_bytes(order, stream, a->key[1], end);
 }
 
 void streams_free(struct order *order)
@@ -189,6 +246,7 @@ void streams_free(struct order *order)
         next = stream->next;
         free(stream->sent);
         free(stream->waiting);
+        ends_free(stream->ends);
         free(stream);
     }
     map_free(&order->streams);

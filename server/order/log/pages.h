@@ -24,6 +24,7 @@ void save_meeting_now(struct order *order, struct meeting *meeting);
 void save_meeting_gone(struct order *order, struct meeting *meeting);
 void save_stretch_now(struct order *order, struct stream *stream, size_t i);
 void save_stretches_moved(struct order *order, const struct stream *stream);
+void save_ends_now(struct order *order, struct stream *stream); /* likewise */
 
 static inline void meeting_touch(struct order *order, struct meeting *meeting)
 {

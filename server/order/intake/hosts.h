@@ -1,0 +1,24 @@
+/* Streams between hosts: whose ends are told, and who waits for one that is not. */
+#ifndef SERVER_ORDER_INTAKE_HOSTS_H
+#define SERVER_ORDER_INTAKE_HOSTS_H
+
+#include "server/order/order.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ends;
+struct ends_known;
+
+void hosts_gone(struct order *order); /* lines are */
+
+/* Those that were saved. */
+void hosts_restore(struct order *order, uint64_t key, const struct ends *ends); /* takes its writers */
+void hosts_place_restore(struct order *order, struct stream_place place, bool alone);
+/* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
+void hosts_places(const struct order *order,
+                  void (*visit)(void *context, struct stream_place place, bool alone),
+                  void *context);
+void hosts_free(struct ends_known *known);
+
+#endif

@@ -1,0 +1,42 @@
+/* How long a server waits for the other end of a stream between machines: that nobody of the run has it is not told by anybody.
+ *
+ * What agents tell is here a few milliseconds later where all is well, and some hundred where a queue is long; a lost
+ * packet or a link that comes back costs TCP a second or a few.  Who waits meanwhile is not drawn: somebody who looks on
+ * should not have to wait longer. */
+#include "server/peers/patience.h"
+
+#include "server/intake/between.h"
+#include "server/peers/server.h"
+#include "server/taking/taking.h"
+
+#define PATIENCE_NS 5000000000u
+
+/* It is noted in the journal, so that whoever reads that gets the same order. */
+static bool note(struct server *server, struct run *run, uint64_t stream)
+{
+    struct out out = {0};
+    between_put_alone(&out, stream);
+    taker_enter(server->taker);
+    bool noted = !out.failed && journal_put(run->taking,
+                                            &(struct chunk){.kind = CHUNK_ALONE,
+                                                            .data = out.data,
+                                                            .size = (uint32_t)out.size},
+                                            1, false);
+    taker_leave(server->taker);
+    server->behind |= noted;
+    out_free(&out);
+    return noted;
+}
+
+void patience_look(struct server *server)
+{
+    uint64_t now = turn_clock_ns(), stream;
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct run *run = server->runs.items[i];
+        if (!run->live || !run->taking || run->finished || taking_ahead(run->taking))
+            continue;
+        while (order_stream_late(run->order, now, PATIENCE_NS, &stream) &&
+               note(server, run, stream))
+            ;
+    }
+}

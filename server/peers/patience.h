@@ -1,0 +1,9 @@
+/* How long a server waits for the other end of a stream between machines. */
+#ifndef SERVER_PEERS_PATIENCE_H
+#define SERVER_PEERS_PATIENCE_H
+
+struct server;
+
+void patience_look(struct server *server); /* whom it has waited for long enough, in all runs */
+
+#endif

@@ -1,0 +1,178 @@
+#!/bin/sh
+# Two machines (network namespaces) with an agent each: the bytes of TCP connections between them are followed, whoever
+# writes and reads them, and where that cannot be it is said.
+. "$(dirname "$0")/lib.sh"
+
+ns=p133
+finish_hosts() {
+    for host in a b; do
+        for pid in $(ip netns pids $ns$host 2>/dev/null); do kill -KILL "$pid" 2>/dev/null; done
+        ip netns del $ns$host 2>/dev/null
+    done
+    finish
+}
+trap finish_hosts EXIT
+netns() { # two hosts
+    ip netns add ${ns}a && ip netns add ${ns}b && ip link add ${ns}va type veth peer name ${ns}vb &&
+        ip link set ${ns}va netns ${ns}a && ip link set ${ns}vb netns ${ns}b &&
+        ip -n ${ns}a addr add 10.133.0.1/24 dev ${ns}va && ip -n ${ns}b addr add 10.133.0.2/24 dev ${ns}vb &&
+        ip -n ${ns}a link set lo up && ip -n ${ns}b link set lo up &&
+        ip -n ${ns}a link set ${ns}va up && ip -n ${ns}b link set ${ns}vb up
+}
+if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
+    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
+    done_testing
+    exit 0
+fi
+if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
+    skip "this Poet was built without GnuTLS and zstd"
+    done_testing
+    exit 0
+fi
+# on HOST COMMAND: there, with the agent of that host, and a clock of its own where one is wanted
+clock_a= clock_b=
+on() {
+    eval "clock=\$clock_$1"
+    ip netns exec $ns"$1" unshare --uts bash -c \
+        "hostname $ns$1; export POET_SERVER=unix:$work/$1.sock POET_QUIET=1 ${clock:+POET_TEST_CLOCK=$clock}; $2"
+}
+hosts_up() { # hosts_up WHERE: a server of all, and agents that keep their journals
+    rm -f ./*.sock
+    on a "exec poet server -q -l poet://10.133.0.1:7711 -l unix:$work/server.sock -o $1.poet" 2>server.log &
+    until_true poet runs "unix:$work/server.sock"
+    for host in a b; do
+        mkdir -p "$1.$host"
+        on $host "exec poet server --to poet://10.133.0.1:7711 -l unix:$work/$host.sock -o $1.$host/" 2>$host.log &
+        until_true test -S $host.sock
+        until_true grep 'is there$' $host.log
+    done
+}
+hosts_down() {
+    for host in b a; do
+        for pid in $(ip netns pids $ns$host); do kill "$pid" 2>/dev/null; done
+    done
+    wait
+}
+ended() { finished "$1.poet" && [ "$(poet stat --json "$1.poet" | grep -o '"pid":' | wc -l)" -ge "$2" ]; }
+judged() { # judged TRACE LOG...
+    trace=$1
+    shift
+    poet dump --json "$trace" >dump.json
+    python3 "$root/tests/e2e/far-log.py" dump.json "$@" 2>&1
+}
+cc -O1 -g "$root/tests/e2e/far-talk.c" -o talk || { not_ok "it compiles"; done_testing; exit 1; }
+poet key >/dev/null
+
+# clocks that are seconds apart and drift
+since=$(python3 -c 'import time; print(time.monotonic_ns())')
+clock_a=4999871000,150,$since,${ns}a clock_b=0,-120,$since,${ns}b
+hosts_up one
+on a "POET_RUN=one exec poet record -- ./talk server 9000 3 one.s" &
+talks=$!
+on b "export POET_RUN=one
+for i in 1 2 3; do poet record -- ./talk client 10.133.0.1 9000 30 one.c\$i \$i & done; wait"
+wait $talks
+check "a server and three clients on two hosts" until_true ended one 4
+check "is sound" sound one.poet
+like "each read is after the writes of its bytes, and not before" "$(judged one.poet one.s one.c*)" \
+    "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 6 ends, 0 in doubt, 0 of nobody"
+like "by these clocks are tied" "$(poet stat one.poet)" "host +${ns}.: clock [-+](4\\.99|5\\.00)"
+hosts_down
+clock_a= clock_b=
+poet merge one.a/*.poet one.b/*.poet -o merged.poet 2>merge.log
+like "poet merge says the same" "$(judged merged.poet one.s one.c*)" \
+    "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 6 ends, 0 in doubt, 0 of nobody"
+
+# a process for each connection
+hosts_up forks
+on a "POET_RUN=forks exec poet record -- ./talk server 9000 12 forks.s forks" &
+talks=$!
+on b "export POET_RUN=forks
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do poet record -- ./talk client 10.133.0.1 9000 10 forks.c\$i \$i & done; wait"
+wait $talks
+until_true ended forks 25
+check "a server that forks: sound" sound forks.poet
+like "each read is after the writes of its bytes there" "$(judged forks.poet forks.s forks.c*)" \
+    "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 24 ends, .* 0 of nobody"
+hosts_down
+
+python=$(python3 -c "import sys; print(sys.executable)") # (python3 may be a script)
+# what is outside, what nobody sees, who is killed
+hosts_up odd
+ip netns exec ${ns}b python3 - <<'P' &
+import socket
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("10.133.0.2", 9001))
+s.listen()
+while True:
+    c, _ = s.accept()
+    while True:
+        said = c.recv(4096)
+        if not said:
+            break
+        c.sendall(b"x" * (len(said) // 2))
+    c.close()
+P
+cat >ask.py <<'P'
+import os, socket, sys, time
+for _ in range(2):
+    c = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+    c.sendall(b"question")
+    open("asked", "w").close()
+    c.recv(100)
+    c.close()
+while not os.path.exists("go"):
+    time.sleep(0.01)
+P
+until_true ip netns exec ${ns}a python3 -c 'import socket; socket.create_connection(("10.133.0.2", 9001))'
+on a "POET_RUN=odd exec poet record -- $python ask.py 10.133.0.2 9001" &
+until_true test -e asked
+heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"doubt":"stream"')" = 2 ]; }
+check "whose other end is not traced is waited for a while only" until_true heard
+poet dump --json "unix:$work/server.sock" | grep -E '"type":"(read|write)"' >odd.events
+event() { grep "\"type\":\"$1\"" odd.events | head -n "$2" | tail -n 1 | sed 's/.*"event":"\([0-9:]*\)".*/\1/'; }
+on b "POET_RUN=odd exec poet record -- ./talk server 9000 2 odd.s" &
+on a "POET_RUN=odd exec poet record -- ./talk client 10.133.0.2 9000 5 odd.c1 1 stdio" &
+stdio=$!
+wait $stdio
+on a "POET_RUN=odd exec poet record -- ./talk client 10.133.0.2 9000 5 odd.c2 2 waits killed" &
+answered() { [ "$(grep -c read odd.c2)" -gt 20 ] && [ "$(tail -n 1 odd.c2 | cut -d' ' -f 5)" = "$(awk '/write/ { n = $5 } END { print n }' odd.s)" ]; }
+until_true answered
+kill -KILL $(awk 'NR == 1 { print $1 }' odd.c2)
+touch go
+check "the run ends" until_true ended odd 4
+check "nothing is pending in it" sound odd.poet
+is "poet order does not know what is before what came from outside" \
+    "$(poet order odd.poet "$(event write 2)" "$(grep -o '"event":"[0-9:]*","type":"write"' dump.json >/dev/null; event read 1)" | head -n 1 | grep -c .)" 1
+like "what an unseen call wrote is in doubt, what is behind it is not" "$(judged odd.poet odd.s odd.c1 odd.c2)" \
+    "^[0-9]+ reads, [1-9][0-9]? in doubt, 0 wrong, 0 early"
+poet dump --json odd.poet >live.json
+poet dump --json odd.poet >again.json
+check "the file says the same each time" cmp live.json again.json
+hosts_down
+
+# a program that nobody here wrote, and a link that is cut
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+    hosts_up redis
+    on a "POET_RUN=redis exec poet record -- redis-server --bind 10.133.0.1 --port 9002 --save '' --appendonly no --protected-mode no" >redis.out 2>&1 &
+    until_true ip netns exec ${ns}b redis-cli -h 10.133.0.1 -p 9002 ping
+    on b "POET_RUN=redis exec poet record -- redis-benchmark -h 10.133.0.1 -p 9002 -n 400 -c 5 -t set,get -q" >bench.out 2>&1 &
+    bench=$!
+    until_true grep -q rps bench.out
+    ip -n ${ns}b link set ${ns}vb down
+    ip -n ${ns}b link set ${ns}vb up
+    wait $bench
+    on b "POET_RUN=redis exec poet record -- redis-cli -h 10.133.0.1 -p 9002 shutdown nosave" >/dev/null 2>&1
+    check "redis" until_true ended redis 3
+    check "is sound" sound redis.poet
+    poet dump --json redis.poet >dump.json
+    reads() { grep '"type":"read"' dump.json | grep -c "$1"; }
+    like "its reads are after writes of the other host" "$(reads '"partner":["[].*"doubt":null')" "^[0-9]{3,}"
+    is "none is in doubt but those of who was not traced" "$(reads '"doubt":"stream"')" "$(reads '"partner":null')"
+    hosts_down
+else
+    skip "redis is not here"
+fi
+
+done_testing
