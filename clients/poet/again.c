@@ -29,7 +29,7 @@ int again_start(const struct command *command, const struct again *a,
 {
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
-    if (loadable->traced) {
+    if (loadable->traced || a->starts) {
         setenv("POET_OUTPUT", a->output, 1);
         execv(loadable->path, argv);
     } else {

@@ -9,6 +9,7 @@
 struct again {
     const char *output; /* the new trace */
     bool libraries; /* calls of libraries are recorded, too */
+    bool starts; /* it is not recorded itself: it starts those that are, as mpirun */
 };
 
 /* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known.  By its

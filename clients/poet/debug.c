@@ -200,7 +200,7 @@ static void start(const struct command *command, struct debugging *d,
         command_fail(command, "share/poet/gdb/poet-gdb.py: not installed");
         return;
     }
-    bool compiled = loadable->traced;
+    bool compiled = loadable->traced || r->ranks; /* mpirun is as it is */
     replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);
     setenv("POET_WAIT_MS", "10000", 0);
@@ -215,7 +215,8 @@ static void start(const struct command *command, struct debugging *d,
     for (size_t i = 0; i < d->commands.count; i++)
         add(&words, "-ex"), add(&words, d->commands.items[i]);
     add(&words, "--args");
-    char **run = compiled ? argv : again_recorded(&(struct again){r->output, r->libraries}, argv);
+    char **run = compiled ? argv
+                          : again_recorded(&(struct again){.output = r->output, .libraries = r->libraries}, argv);
     char self[PATH_MAX] = "poet";
     installed_path("bin/poet", X_OK, self, sizeof self);
     for (size_t i = 0; run && run[i]; i++)
@@ -291,12 +292,13 @@ static int debug_trace(const struct command *command, struct debugging *d, const
     struct error why;
     if (d->event && !is_event(&r->subject, d->event, &why))
         return command_fail(command, "%s", why.text);
-    char **recorded = argv[0] ? NULL : again_arguments(&r->subject.source.book),
-         **words = recorded ? recorded : argv;
+    char **recorded = NULL, **words = argv;
     int status = EXIT_FAILED;
-    if (!words[0])
-        status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (replay_script(command, r) && replay_input(command, r) && tell(command, d, trace))
+    if (!replay_script(command, r) || !replay_input(command, r) || !tell(command, d, trace))
+        status = EXIT_FAILED;
+    else if (!replay_words(command, r, trace, &words, &recorded))
+        status = EXIT_USAGE;
+    else
         status = debug(command, d, words);
     free(recorded);
     return status;

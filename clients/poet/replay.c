@@ -88,13 +88,29 @@ static bool write_file(const struct command *command, struct replaying *r, const
     return map != MAP_FAILED;
 }
 
+static bool is_rank(const struct book_line *line)
+{
+    return line && line->is.kind && strcmp(line->is.kind, "rank") == 0;
+}
+
 /* A thread's line that begins with its own start, and not with who made it. */
 static void name_stranger(struct replaying *r, uint32_t line)
 {
     const struct book_line *is = book_line(&r->subject.source.book, line);
     struct shown_event first;
-    if (is && plan_act(r->plan, line, 0, &first) && first.at.line == line && first.at.number == 1)
-        plan_stranger(r->plan, line, is->is.name);
+    if (!is || !plan_act(r->plan, line, 0, &first) || first.at.line != line || first.at.number != 1)
+        return;
+    plan_stranger(r->plan, line, is->is.name);
+    r->ranks += is_rank(is);
+}
+
+/* Whoever comes first of the ranks is none in particular: they are known by their names. */
+static void look_for_launcher(struct replaying *r)
+{
+    if (r->ranks < 2 || !is_rank(book_line(&r->subject.source.book, r->script->main)))
+        r->ranks = 0;
+    else
+        r->script->main = 0;
 }
 
 bool replay_script(const struct command *command, struct replaying *r)
@@ -116,7 +132,26 @@ bool replay_script(const struct command *command, struct replaying *r)
         command_fail(command, "%s: cannot be repeated: %s", r->subject.source.name, why);
     bool done = script && write_file(command, r, script, bytes);
     free(script);
+    if (done)
+        look_for_launcher(r);
     return done;
+}
+
+bool replay_words(const struct command *command, const struct replaying *r, const char *trace,
+                  char ***words, char ***recorded)
+{
+    if (!**words)
+        *words = *recorded = again_arguments(&r->subject.source.book);
+    if (!*words)
+        command_usage(command, "%s does not say what was run: name the program", trace);
+    else if (*recorded && r->ranks)
+        command_usage(command,
+                      "%s has %u ranks of MPI, and not what started them: say it, as in poet %s %s -- "
+                      "mpirun -n %u %s",
+                      trace, r->ranks, command->name, trace, r->ranks, **words);
+    else
+        return true;
+    return false;
 }
 
 /* What its calls brought from outside, where that was recorded. */
@@ -180,7 +215,11 @@ static int start(const struct command *command, const struct replaying *r,
         setenv("POET_STEER", r->steer_file, 1);
     else
         unsetenv("POET_STEER");
-    return again_start(command, &(struct again){r->output, r->libraries}, loadable, argv);
+    return again_start(command,
+                       &(struct again){.output = r->output,
+                                       .libraries = r->libraries,
+                                       .starts = r->ranks != 0},
+                       loadable, argv);
 }
 
 /* Where two events are to come the other way round. */
@@ -336,12 +375,11 @@ static int run(const struct command *command, int argc, char **argv)
         again_name(r.again, sizeof r.again, trace, "again"), r.output = r.again;
     if (!subject_open(command, &r.subject, trace, SOURCE_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
-    char **recorded = first < argc ? NULL : again_arguments(&r.subject.source.book);
-    char **words = recorded ? recorded : argv + first;
-    if (!words[0])
-        status = command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (!replay_script(command, &r) || !make_steer(command, &r) || !replay_input(command, &r))
+    char **recorded = NULL, **words = argv + first;
+    if (!replay_script(command, &r) || !make_steer(command, &r) || !replay_input(command, &r))
         status = EXIT_FAILED;
+    else if (!replay_words(command, &r, trace, &words, &recorded))
+        status = EXIT_USAGE;
     else
         status = run_again(command, &r, words);
     if (*r.steer_file)

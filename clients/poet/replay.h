@@ -18,6 +18,7 @@ struct replaying {
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */
     unsigned after; /* looks since then */
+    uint32_t ranks; /* of MPI, whose mpirun is not in the trace; 0: its first program is who started the others */
     struct plan *plan;
     struct subject subject;
     struct script_head *script; /* as the program has it */
@@ -32,6 +33,9 @@ struct replaying {
 
 /* Makes the script of the subject, which is open, as a file that is mapped.  False: it is said why there is none. */
 bool replay_script(const struct command *command, struct replaying *r);
+/* The program, as words; NULL: the one that the trace says (the caller's list, *recorded).  False: it is said why there is none. */
+bool replay_words(const struct command *command, const struct replaying *r, const char *trace,
+                  char ***words, char ***recorded);
 /* Makes the file of what was recorded of its input, if anything was. */
 bool replay_input(const struct command *command, struct replaying *r);
 /* Before the program is started: where its script is, and its input. */

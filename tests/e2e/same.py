@@ -61,6 +61,9 @@ class Same:
         return {run.names[t]: t for t in run.of if t not in made}
 
     def compare(self):
+        first = self.a.names[self.a.main]  # of several ranks that nobody made any may be the first
+        if self.b.names[self.b.main] != first:
+            self.b.main = self.strangers(self.b).get(first, self.b.main)
         a, b = self.strangers(self.a), self.strangers(self.b)
         todo = [(self.a.main, self.b.main)] + [(t, b[name]) for name, t in sorted(a.items()) if name in b]
         for x, y in todo:
