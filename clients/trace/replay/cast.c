@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool replays;
+bool replays, replays_far, replays_near;
 
 /* ---- types ---- */
 
@@ -207,5 +207,7 @@ void replay_begin(void)
             code_of[type] = (uint8_t)i;
     }
     atomic_store(&cast_types[TYPE_NONE], SCRIPT_NO_TYPE);
+    replays_far = script->far;
+    replays_near = !replays_far;
     replays = true;
 }
