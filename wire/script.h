@@ -123,6 +123,7 @@ struct script_head {
     uint64_t
         order_at; /* of each event its thread (uint32_t), in an order that agrees with all turns */
     uint64_t bytes;
+    uint32_t far; /* 1: it has streams of bytes to other machines */
     /* the programs' */
     _Alignas(64) _Atomic uint32_t state; /* an enum script_state */
     _Atomic uint32_t claimed; /* somebody writes the end */

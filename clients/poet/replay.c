@@ -113,6 +113,13 @@ static void look_for_launcher(struct replaying *r)
         r->script->main = 0;
 }
 
+/* A stream of bytes to another machine. */
+static bool is_far(const struct book *book, uint32_t line)
+{
+    const struct book_line *is = book_line(book, line);
+    return is && is->is.kind && strcmp(is->is.kind, "farstream") == 0;
+}
+
 bool replay_script(const struct command *command, struct replaying *r)
 {
     const char *why;
@@ -127,7 +134,9 @@ bool replay_script(const struct command *command, struct replaying *r)
         plan_type(r->plan, i, book_type(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++)
         name_stranger(r, i);
-    void *script = plan_script(r->plan, &bytes, &why);
+    struct script_head *script = plan_script(r->plan, &bytes, &why);
+    for (uint32_t i = 1; script && i <= book->line_count; i++)
+        script->far |= is_far(book, i);
     if (!script)
         command_fail(command, "%s: cannot be repeated: %s", r->subject.source.name, why);
     bool done = script && write_file(command, r, script, bytes);

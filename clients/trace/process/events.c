@@ -56,6 +56,7 @@ static const struct {
     const char *kind;
     bool shared; /* there are events on it */
 } kinds[] = {[LINE_STREAM] = {"stream", false},
+             [LINE_FARSTREAM] = {"farstream", false},
              [LINE_QUEUE] = {"queue", false},
              [LINE_EVENTFD] = {"eventfd", true},
              [LINE_FILELOCK] = {"filelock", true}};

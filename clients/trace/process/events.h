@@ -36,7 +36,7 @@ enum event {
     UNLOCKED_SHARED, /* file locks */
     EVENTS
 };
-enum line_kind { LINE_STREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FILELOCK };
+enum line_kind { LINE_STREAM, LINE_FARSTREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FILELOCK };
 
 poet_type_t event_type(enum event event);
 poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name); /* 0: not recorded */

@@ -16,7 +16,10 @@
 #include "clients/trace/process/socket.h"
 #include "clients/trace/process/streams.h"
 
+#include <arpa/inet.h>
+#include <endian.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { FAR_FLAGS = 40, FAR_WRITTEN, FAR_READ, FAR_ENDS, FAR_OUT, FAR_IN, FAR_NAMES, FAR_WAY };
@@ -111,9 +114,27 @@ bool far_find(int fd, const struct end *end, struct far *f)
     return true;
 }
 
+#define NAME_BYTES 128u
+
+static void name_place(const poet_place_t *p, char name[NAME_BYTES / 2])
+{
+    uint64_t both[2] = {htobe64(p->high), htobe64(p->low)};
+    char address[INET6_ADDRSTRLEN] = "";
+    bool four = p->high == 0 && p->low >> 32 == 0xffff;
+    inet_ntop(four ? AF_INET : AF_INET6, four ? (const char *)both + 12 : (const char *)both, address,
+              sizeof address);
+    snprintf(name, NAME_BYTES / 2, four ? "%s:%u" : "[%s]:%u", address, p->port);
+}
+
+/* Called by its addresses: by the same ones on both sides. */
 poet_line_t far_line(const struct far *f, bool out)
 {
-    return event_line(LINE_STREAM, out ? f->out : f->in, "");
+    char name[NAME_BYTES + sizeof " to "] = "", from[NAME_BYTES / 2], to[NAME_BYTES / 2];
+    name_place(out ? &f->here : &f->there, from);
+    name_place(out ? &f->there : &f->here, to);
+    if (f->there.port)
+        snprintf(name, sizeof name, "%s to %s", from, to);
+    return event_line(LINE_FARSTREAM, out ? f->out : f->in, name);
 }
 
 /* ---- whose ends they are ---- */

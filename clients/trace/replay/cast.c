@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool replays;
+bool replays, replays_far, replays_near;
 
 /* ---- types ---- */
 
@@ -185,5 +185,7 @@ void replay_begin(void)
             cast_ours[type] = (uint8_t)i;
     }
     atomic_store(&cast_types[TYPE_NONE], SCRIPT_NO_TYPE);
+    replays_far = script->far;
+    replays_near = !replays_far;
     replays = true;
 }

@@ -38,6 +38,7 @@ struct part {
     uint32_t given_line;
 };
 
+extern bool replays_far, replays_near; /* with streams of bytes to other machines, or without */
 extern bool replays; /* there is a script; set at the start and never changed */
 
 void replay_begin(void); /* reads POET_REPLAY */
