@@ -13,7 +13,7 @@ cat >in.c <<'C'
 #include <time.h>
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static void all_of(int fd, size_t most)
+static void all_of(int fd, volatile size_t most)
 {
     static char b[10000];
     for (ssize_t n; (n = read(fd, b, most)) > 0;) {
@@ -42,6 +42,8 @@ int main(int argc, char **argv)
 C
 gcc -g in.c -o plain -pthread || exit 1
 poetcc -trace -g in.c -o traced || exit 1
+poetcc -trace -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 in.c -o checked || exit 1
+is "one has its reads checked" "$(nm -D checked | grep -c " U __read_chk")" 1
 record() { # record FILE PROGRAM COMMAND...: what it prints goes to `first`
     rm -f "$1"
     seq 9000 >file
@@ -58,7 +60,7 @@ replay() { # replay FILE: to `second`, with nothing to read
     return $status
 }
 
-for program in plain traced; do
+for program in plain traced checked; do
     record in.poet $program poet record --with-input -o in.poet
     is "$program: it reads what it does without Poet" "$(head -n 9000 first | cmp - wanted)" ""
     # (6 of the file; of the pipe one or two, and the end; 6 others)

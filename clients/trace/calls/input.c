@@ -66,6 +66,8 @@ static __thread struct {
 #define CALLS(C)                                                                                   \
     C(ssize_t, read, (int, void *, size_t))                                                        \
     C(ssize_t, recv, (int, void *, size_t, int))                                                   \
+    C(ssize_t, __read_chk, (int, void *, size_t, size_t))                                          \
+    C(ssize_t, __recv_chk, (int, void *, size_t, size_t, int))                                     \
     C(ssize_t, getrandom, (void *, size_t, unsigned))                                              \
     C(time_t, time, (time_t *))                                                                    \
     C(int, gettimeofday, (struct timeval *, void *))                                               \
@@ -87,6 +89,15 @@ static ssize_t bare_read(int fd, void *bytes, size_t size)
 static ssize_t bare_recv(int fd, void *bytes, size_t size, int flags)
 {
     return syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
+}
+/* (what the compiler checks: there is room for so many bytes) */
+static ssize_t bare___read_chk(int fd, void *bytes, size_t size, size_t room)
+{
+    return bare_read(fd, bytes, size < room ? size : room);
+}
+static ssize_t bare___recv_chk(int fd, void *bytes, size_t size, size_t room, int flags)
+{
+    return bare_recv(fd, bytes, size < room ? size : room, flags);
 }
 static ssize_t bare_getrandom(void *bytes, size_t size, unsigned flags)
 {
@@ -304,6 +315,25 @@ EXPORTED ssize_t recv(int fd, void *bytes, size_t size, int flags)
     struct thread *t = LIKELY(!looks) ? NULL : who(site_of_program(SITE));
     if (LIKELY(!t) || !is_outside(fd))
         return find_recv()(fd, bytes, size, flags);
+    return transfer(t, &(struct input){.call = INPUT_RECV, .asked = size}, fd, bytes, size, flags);
+}
+
+/* The same as _FORTIFY_SOURCE calls them; where there is no room the real one ends the program. */
+EXPORTED ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room);
+EXPORTED ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room)
+{
+    struct thread *t = LIKELY(!looks) || size > room ? NULL : who(site_of_program(SITE));
+    if (LIKELY(!t) || !is_outside(fd))
+        return find___read_chk()(fd, bytes, size, room);
+    return transfer(t, &(struct input){.call = INPUT_READ, .asked = size}, fd, bytes, size, 0);
+}
+
+EXPORTED ssize_t __recv_chk(int fd, void *bytes, size_t size, size_t room, int flags);
+EXPORTED ssize_t __recv_chk(int fd, void *bytes, size_t size, size_t room, int flags)
+{
+    struct thread *t = LIKELY(!looks) || size > room ? NULL : who(site_of_program(SITE));
+    if (LIKELY(!t) || !is_outside(fd))
+        return find___recv_chk()(fd, bytes, size, room, flags);
     return transfer(t, &(struct input){.call = INPUT_RECV, .asked = size}, fd, bytes, size, flags);
 }
 
