@@ -45,7 +45,7 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
 {
     static const char *const keys[] = {"name",     "letter",     "title",  "colour", "shared",
                                        "threads",  "drawn",      "sorted", "away",   "numbered",
-                                       "category", "everywhere", NULL};
+                                       "category", "everywhere", "launched", "far", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
@@ -65,6 +65,8 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
     get_bool(reader, s, "away", &kind->away);
     get_bool(reader, s, "numbered", &kind->numbered);
     get_bool(reader, s, "everywhere", &kind->everywhere);
+    get_bool(reader, s, "launched", &kind->launched);
+    get_bool(reader, s, "far", &kind->far);
     if (!reader->looks_only || reader->newer)
         kind->category =
             (uint8_t)get_word(reader, s, "category", target_categories, kind->category);

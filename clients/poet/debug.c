@@ -200,7 +200,7 @@ static void start(const struct command *command, struct debugging *d,
         command_fail(command, "share/poet/gdb/poet-gdb.py: not installed");
         return;
     }
-    bool compiled = loadable->traced || r->ranks; /* mpirun is as it is */
+    bool compiled = loadable->traced || r->launched; /* who starts them is as it is */
     replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);
     setenv("POET_WAIT_MS", "10000", 0);

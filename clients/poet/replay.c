@@ -88,9 +88,10 @@ static bool write_file(const struct command *command, struct replaying *r, const
     return map != MAP_FAILED;
 }
 
-static bool is_rank(const struct book_line *line)
+static bool is_launched(const struct replaying *r, uint32_t line)
 {
-    return line && line->is.kind && strcmp(line->is.kind, "rank") == 0;
+    const struct target_kind *kind = book_kind(&r->subject.source.book, line);
+    return kind && kind->launched;
 }
 
 /* A thread's line that begins with its own start, and not with who made it. */
@@ -101,23 +102,23 @@ static void name_stranger(struct replaying *r, uint32_t line)
     if (!is || !plan_act(r->plan, line, 0, &first) || first.at.line != line || first.at.number != 1)
         return;
     plan_stranger(r->plan, line, is->is.name);
-    r->ranks += is_rank(is);
+    r->launched += is_launched(r, line);
 }
 
-/* Whoever comes first of the ranks is none in particular: they are known by their names. */
+/* Whoever of them comes first is none in particular: they are known by their names. */
 static void look_for_launcher(struct replaying *r)
 {
-    if (r->ranks < 2 || !is_rank(book_line(&r->subject.source.book, r->script->main)))
-        r->ranks = 0;
+    if (r->launched < 2 || !is_launched(r, r->script->main))
+        r->launched = 0;
     else
         r->script->main = 0;
 }
 
-/* A stream of bytes to another machine. */
+/* A line that leads to another machine. */
 static bool is_far(const struct book *book, uint32_t line)
 {
-    const struct book_line *is = book_line(book, line);
-    return is && is->is.kind && strcmp(is->is.kind, "farstream") == 0;
+    const struct target_kind *kind = book_kind(book, line);
+    return kind && kind->far;
 }
 
 bool replay_script(const struct command *command, struct replaying *r)
@@ -153,11 +154,11 @@ bool replay_words(const struct command *command, const struct replaying *r, cons
         *words = *recorded = again_arguments(&r->subject.source.book);
     if (!*words)
         command_usage(command, "%s does not say what was run: name the program", trace);
-    else if (*recorded && r->ranks)
+    else if (*recorded && r->launched)
         command_usage(command,
-                      "%s has %u ranks of MPI, and not what started them: say it, as in poet %s %s -- "
+                      "%s has %u processes that were started by what is not in it: say how, as in poet %s %s -- "
                       "mpirun -n %u %s",
-                      trace, r->ranks, command->name, trace, r->ranks, **words);
+                      trace, r->launched, command->name, trace, r->launched, **words);
     else
         return true;
     return false;
@@ -227,7 +228,7 @@ static int start(const struct command *command, const struct replaying *r,
     return again_start(command,
                        &(struct again){.output = r->output,
                                        .libraries = r->libraries,
-                                       .starts = r->ranks != 0},
+                                       .starts = r->launched != 0},
                        loadable, argv);
 }
 
