@@ -2,28 +2,9 @@
 # Two machines (network namespaces) with an agent each: the bytes of TCP connections between them are followed, whoever
 # writes and reads them, and where that cannot be it is said.
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/hosts.sh"
 
-ns=p133
-finish_hosts() {
-    for host in a b; do
-        for pid in $(ip netns pids $ns$host 2>/dev/null); do kill -KILL "$pid" 2>/dev/null; done
-        ip netns del $ns$host 2>/dev/null
-    done
-    finish
-}
-trap finish_hosts EXIT
-netns() { # two hosts
-    ip netns add ${ns}a && ip netns add ${ns}b && ip link add ${ns}va type veth peer name ${ns}vb &&
-        ip link set ${ns}va netns ${ns}a && ip link set ${ns}vb netns ${ns}b &&
-        ip -n ${ns}a addr add 10.133.0.1/24 dev ${ns}va && ip -n ${ns}b addr add 10.133.0.2/24 dev ${ns}vb &&
-        ip -n ${ns}a link set lo up && ip -n ${ns}b link set lo up &&
-        ip -n ${ns}a link set ${ns}va up && ip -n ${ns}b link set ${ns}vb up
-}
-if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
-    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
-    done_testing
-    exit 0
-fi
+two_hosts 133
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
     done_testing
@@ -33,8 +14,8 @@ fi
 clock_a= clock_b=
 on() {
     eval "clock=\$clock_$1"
-    ip netns exec $ns"$1" unshare --uts bash -c \
-        "hostname $ns$1; export POET_SERVER=unix:$work/$1.sock POET_QUIET=1 ${clock:+POET_TEST_CLOCK=$clock}; $2"
+    ip netns exec $hosts"$1" unshare --uts bash -c \
+        "hostname $hosts$1; export POET_SERVER=unix:$work/$1.sock POET_QUIET=1 ${clock:+POET_TEST_CLOCK=$clock}; $2"
 }
 serve() {
     rm -f server.sock
@@ -53,7 +34,7 @@ hosts_up() { # hosts_up WHERE: a server of all, and agents that keep their journ
 }
 hosts_down() {
     for host in b a; do
-        for pid in $(ip netns pids $ns$host); do kill "$pid" 2>/dev/null; done
+        for pid in $(ip netns pids $hosts$host); do kill "$pid" 2>/dev/null; done
     done
     wait
 }
@@ -69,7 +50,7 @@ poet key >/dev/null
 
 # clocks that are seconds apart and drift
 since=$(python3 -c 'import time; print(time.monotonic_ns())')
-clock_a=4999871000,150,$since,${ns}a clock_b=0,-120,$since,${ns}b
+clock_a=4999871000,150,$since,${hosts}a clock_b=0,-120,$since,${hosts}b
 hosts_up one
 on a "POET_RUN=one exec poet record -- ./talk server 9000 3 one.s" &
 talks=$!
@@ -80,7 +61,7 @@ check "a server and three clients on two hosts" until_true ended one 4
 check "is sound" sound one.poet
 like "each read is after the writes of its bytes, and not before" "$(judged one.poet one.s one.c*)" \
     "^[0-9]{3,} reads, 0 in doubt, 0 wrong, 0 early; 6 ends, 0 in doubt, 0 of nobody"
-like "by these clocks are tied" "$(poet stat one.poet)" "host +${ns}.: clock [-+](4\\.99|5\\.00)"
+like "by these clocks are tied" "$(poet stat one.poet)" "host +${hosts}.: clock [-+](4\\.99|5\\.00)"
 hosts_down
 clock_a= clock_b=
 poet merge one.a/*.poet one.b/*.poet -o merged.poet 2>merge.log
@@ -103,7 +84,7 @@ hosts_down
 python=$(python3 -c "import sys; print(sys.executable)") # (python3 may be a script)
 # what is outside, what nobody sees, who is killed
 hosts_up odd
-ip netns exec ${ns}b python3 - <<'P' &
+ip netns exec ${hosts}b python3 - <<'P' &
 import socket
 s = socket.socket()
 s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -129,12 +110,12 @@ for _ in range(2):
 while not os.path.exists("go"):
     time.sleep(0.01)
 P
-until_true ip netns exec ${ns}a python3 -c 'import socket; socket.create_connection(("10.133.0.2", 9001))'
+until_true ip netns exec ${hosts}a python3 -c 'import socket; socket.create_connection(("10.133.0.2", 9001))'
 on a "POET_RUN=odd exec poet record -- $python ask.py 10.133.0.2 9001" &
 until_true test -e asked
 heard() { [ "$(poet dump --json "unix:$work/server.sock" | grep -c '"type":"read".*"state":"ordered".*"doubt":"stream"')" = 2 ]; }
 check "whose other end is not traced is waited for a while only" until_true heard
-for pid in $(ip netns pids ${ns}a); do
+for pid in $(ip netns pids ${hosts}a); do
     grep -q server.sock "/proc/$pid/cmdline" 2>/dev/null && kill -KILL "$pid"
 done
 is "who reads the file of a server that was killed knows the same" \
@@ -163,12 +144,12 @@ hosts_down
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
     hosts_up redis
     on a "POET_RUN=redis exec poet record -- redis-server --bind 10.133.0.1 --port 9002 --save '' --appendonly no --protected-mode no" >redis.out 2>&1 &
-    until_true ip netns exec ${ns}b redis-cli -h 10.133.0.1 -p 9002 ping
+    until_true ip netns exec ${hosts}b redis-cli -h 10.133.0.1 -p 9002 ping
     on b "POET_RUN=redis exec poet record -- redis-benchmark -h 10.133.0.1 -p 9002 -n 400 -c 5 -t set,get -q" >bench.out 2>&1 &
     bench=$!
     until_true grep -q rps bench.out
-    ip -n ${ns}b link set ${ns}vb down
-    ip -n ${ns}b link set ${ns}vb up
+    ip -n ${hosts}b link set ${hosts}vb down
+    ip -n ${hosts}b link set ${hosts}vb up
     wait $bench
     on b "POET_RUN=redis exec poet record -- redis-cli -h 10.133.0.1 -p 9002 shutdown nosave" >/dev/null 2>&1
     check "redis" until_true ended redis 3
@@ -184,7 +165,7 @@ fi
 
 # through NATS
 if command -v nats-server >/dev/null && ! poet server --from nats://127.0.0.1:1 2>&1 | grep -q "built without"; then
-    ip netns exec ${ns}a nats-server -js -sd "$work/nats" -a 10.133.0.1 -p 4222 >nats.log 2>&1 &
+    ip netns exec ${hosts}a nats-server -js -sd "$work/nats" -a 10.133.0.1 -p 4222 >nats.log 2>&1 &
     until_true grep -q "Server is ready" nats.log
     for host in a b; do
         rm -f $host.sock

@@ -2,6 +2,7 @@
 # A program in one container, its agent in another, a socket in a directory that both have; and what goes by the number of a process,
 # of a user or of a file there: it is told apart, or said not to be known.  Then launch trees: ssh and Open MPI, over two hosts.
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/hosts.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
@@ -255,24 +256,7 @@ else
 fi
 
 # ---- two hosts: what one starts on the other is of its run ----
-finish_hosts() {
-    ip netns del poet-135a 2>/dev/null
-    ip netns del poet-135b 2>/dev/null
-    finish
-}
-trap finish_hosts EXIT
-netns() {
-    ip netns add poet-135a && ip netns add poet-135b && ip link add poet-135va type veth peer name poet-135vb &&
-        ip link set poet-135va netns poet-135a && ip link set poet-135vb netns poet-135b &&
-        ip -n poet-135a addr add 10.135.0.1/24 dev poet-135va && ip -n poet-135b addr add 10.135.0.2/24 dev poet-135vb &&
-        ip -n poet-135a link set lo up && ip -n poet-135b link set lo up &&
-        ip -n poet-135a link set poet-135va up && ip -n poet-135b link set poet-135vb up
-}
-if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
-    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
-    done_testing
-    exit 0
-fi
+two_hosts 135
 cat >ssh <<X
 #!/bin/bash
 # as ssh: [OPTION...] HOST COMMAND, whose environment is another one
@@ -280,7 +264,7 @@ while [ "\${1#-}" != "\$1" ]; do [ "\$1" = -x ] || shift; shift; done
 case \$1 in 10.135.0.1) host=a ;; *) host=b ;; esac
 shift
 exec env -i PATH="\$PATH" HOME="$work" XDG_RUNTIME_DIR="$work/run-\$host" POET_WAIT_MS=10000 \\
-    ip netns exec poet-135\$host unshare --uts bash -c "hostname poet-135\$host; cd $work; \$*"
+    ip netns exec $hosts\$host unshare --uts bash -c "hostname $hosts\$host; cd $work; \$*"
 X
 chmod +x ssh
 mkdir -m 700 run-a run-b
@@ -301,7 +285,7 @@ wait
 X
 chmod +x tree.sh
 ssh 10.135.0.1 "POET_SERVER=10.135.0.1:7711 POET_RUN=tree poet record -- sh ./tree.sh" 2>said
-tree_there() { far_ended tree && [ "$(poet stat --json "$(far_of tree)" | grep -o '"host":"poet-135b"' | wc -l)" -ge 4 ]; }
+tree_there() { far_ended tree && [ "$(poet stat --json "$(far_of tree)" | grep -o "\"host\":\"${hosts}b\"" | wc -l)" -ge 4 ]; }
 check "a script that starts programs over ssh: one run" until_true tree_there
 check "it is sound" sound "$(far_of tree)"
 is "and nothing is said" "$(cat said)" ""
@@ -319,7 +303,7 @@ ssh 10.135.0.1 "exec timeout 100 mpirun.openmpi --allow-run-as-root --mca plm_rs
 is "Open MPI on two hosts ends as it does" $? 0
 check "its ranks are one run" until_true far_ended ompi
 check "it is sound" sound "$(far_of ompi)"
-is "of both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:poet-135a host:poet-135b"
+is "of both hosts" "$(poet stat --json "$(far_of ompi)" | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:${hosts}a host:${hosts}b"
 like "each receive has its send, from wherever" \
     "$(poet dump --json "$(far_of ompi)" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
 done_testing

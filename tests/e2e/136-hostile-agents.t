@@ -1,6 +1,7 @@
 #!/bin/sh
 # What goes over a network cannot be read, nobody comes in who should not, and an agent that has the key and means harm harms its own lines alone.
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/hosts.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
@@ -65,9 +66,15 @@ refused() { # refused NAME ARGUMENT...
 if command -v openssl >/dev/null; then
     printf '\003\000\000\000\050\000PO\001\002\003' >first.words # an AGENT that is none: it is answered by name where TLS let it in
     lines=$(wc -l <server.log)
-    (cat first.words; sleep 1) | openssl s_client -connect 127.0.0.1:$far -quiet -tls1_3 -psk "$key" -psk_identity poet >in.out 2>&1
+    mkfifo words
+    openssl s_client -connect 127.0.0.1:$far -quiet -tls1_3 -psk "$key" -psk_identity poet <words >in.out 2>&1 &
+    knocks=$!
+    exec 6>words
+    cat first.words >&6
     let_in() { tail -n +$((lines + 1)) server.log | grep -q "another version of Poet\|install the same Poet"; }
     check "the key and TLS 1.3: let in (so what follows can fail)" until_true let_in
+    exec 6>&-
+    wait $knocks
     refused "another key" -tls1_3 -psk "$(cat other)" -psk_identity poet
     refused "the key by another name" -tls1_3 -psk "$key" -psk_identity somebody
     refused "no key" -tls1_3
@@ -127,23 +134,7 @@ until_true after
 check "also for another run" sound "$(ls served/after-*.poet)"
 
 # ---- what can be read on the way ----
-finish_hosts() {
-    ip netns del poet-136a 2>/dev/null
-    ip netns del poet-136b 2>/dev/null
-    finish
-}
-trap finish_hosts EXIT
-netns() {
-    ip netns add poet-136a && ip netns add poet-136b && ip link add poet-136va type veth peer name poet-136vb &&
-        ip link set poet-136va netns poet-136a && ip link set poet-136vb netns poet-136b &&
-        ip -n poet-136a addr add 10.136.0.1/24 dev poet-136va && ip -n poet-136b addr add 10.136.0.2/24 dev poet-136vb &&
-        ip -n poet-136a link set poet-136va up && ip -n poet-136b link set poet-136vb up
-}
-if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
-    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
-    done_testing
-    exit 0
-fi
+two_hosts 136
 cat >capture.py <<'P'
 """All that goes through an interface, into a file; on a signal it ends."""
 import signal, socket, sys
@@ -161,19 +152,19 @@ with open(sys.argv[2], "wb", buffering=0) as f:
             if end:
                 break
 P
-ip netns exec poet-136a python3 capture.py poet-136va wire.bytes >capturing &
+ip netns exec ${hosts}a python3 capture.py ${hosts}va wire.bytes >capturing &
 capture=$!
 pids="$pids $capture"
 until_true test -s capturing
-ip netns exec poet-136a poet server -q -l poet://10.136.0.1:7711 -l "unix:$work/host.sock" -o host.poet 2>host.log &
+ip netns exec ${hosts}a poet server -q -l poet://10.136.0.1:7711 -l "unix:$work/host.sock" -o host.poet 2>host.log &
 pids="$pids $!"
 until_true poet runs "unix:$work/host.sock"
-ip netns exec poet-136b poet server --to poet://10.136.0.1:7711 -l "unix:$work/agent.sock" -o agent-kept/ 2>agent.log &
+ip netns exec ${hosts}b poet server --to poet://10.136.0.1:7711 -l "unix:$work/agent.sock" -o agent-kept/ 2>agent.log &
 pids="$pids $!"
 until_true test -S agent.sock
 POET_SERVER="unix:$work/agent.sock" POET_RUN=unmistakable_run ./unmistakable_program </dev/null
 until_true finished host.poet
-ip netns exec poet-136b poet dump "poet://10.136.0.1:7711#unmistakable_run" >seen.dump # a viewer, too
+ip netns exec ${hosts}b poet dump "poet://10.136.0.1:7711#unmistakable_run" >seen.dump # a viewer, too
 kill $capture
 wait $capture
 found() { grep -c -a -i -E 'unmistakable|pthread|work\.c' "$1"; }

@@ -2,25 +2,9 @@
 # Two machines (network namespaces), an agent on each, one server: messages of MPI from one to the other are ordered, through
 # TLS, as if all had spoken to one server.
 . "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/hosts.sh"
 
-finish_hosts() {
-    ip netns del poet-98a 2>/dev/null
-    ip netns del poet-98b 2>/dev/null
-    finish
-}
-trap finish_hosts EXIT
-netns() { # two hosts
-    ip netns add poet-98a && ip netns add poet-98b && ip link add poet-98va type veth peer name poet-98vb &&
-        ip link set poet-98va netns poet-98a && ip link set poet-98vb netns poet-98b &&
-        ip -n poet-98a addr add 10.98.0.1/24 dev poet-98va && ip -n poet-98b addr add 10.98.0.2/24 dev poet-98vb &&
-        ip -n poet-98a link set lo up && ip -n poet-98b link set lo up &&
-        ip -n poet-98a link set poet-98va up && ip -n poet-98b link set poet-98vb up
-}
-if [ "$(id -u)" != 0 ] || ! netns 2>netns.log; then
-    skip "no network namespaces can be made here: $(head -n 1 netns.log 2>/dev/null)"
-    done_testing
-    exit 0
-fi
+two_hosts 98
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
     skip "this Poet was built without GnuTLS and zstd"
     done_testing
@@ -31,7 +15,7 @@ if ! command -v mpirun.mpich >/dev/null; then
     done_testing
     exit 0
 fi
-on() { ip netns exec "poet-98$1" unshare --uts bash -c "hostname poet-98$1; $2"; }
+on() { ip netns exec "$hosts$1" unshare --uts bash -c "hostname $hosts$1; $2"; }
 poet key >/dev/null
 on a "exec poet server -q -l poet://10.98.0.1:7711 -l unix:$work/server.sock -o all.poet" 2>server.log &
 pids="$pids $!"
@@ -48,13 +32,13 @@ cat >to-host <<X
 while [ "\${1#-}" != "\$1" ]; do shift; done
 case \$1 in 10.98.0.1) host=a ;; *) host=b ;; esac
 shift
-exec ip netns exec poet-98\$host unshare --uts bash -c "hostname poet-98\$host; \$*"
+exec ip netns exec $hosts\$host unshare --uts bash -c "hostname $hosts\$host; \$*"
 X
 cat >here <<X
 #!/bin/sh
 # a rank, which has the agent of its host
 host=\$(hostname)
-export POET_SERVER=unix:$work/\${host#poet-98}.sock
+export POET_SERVER=unix:$work/\${host#$hosts}.sock
 exec ./mpi-log
 X
 chmod +x to-host here
@@ -65,7 +49,7 @@ on a "exec timeout 100 mpirun.mpich -launcher ssh -launcher-exec $work/to-host \
 ended() { finished all.poet && [ "$(poet stat --json all.poet | grep -o '"host":' | wc -l)" -ge 4 ]; }
 until_true ended
 check "two hosts, an agent on each: sound" sound all.poet
-is "both hosts are named" "$(poet stat --json all.poet | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:poet-98a host:poet-98b"
+is "both hosts are named" "$(poet stat --json all.poet | grep -o '"host":"[^"]*"' | sort -u | xargs)" "host:${hosts}a host:${hosts}b"
 like "each receive has its send, from wherever" \
     "$(poet dump --json all.poet | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
 done_testing

@@ -6,7 +6,7 @@ attack.py lines DUMP OWN                   of a run's dump: what is said of the 
 """
 import ctypes, ctypes.util, json, os, pickle, random, select, socket, struct, sys
 
-TYPE, LINE, NAME, TEXT, LOST, SLOTS, OBJECT, KIND, CLOSE = 3, 5, 6, 7, 8, 10, 14, 16, 20
+TYPE, LINE, NAME, TEXT, LOST, SLOTS, OBJECT, KIND, CLOSE, FAR, HOLE = 3, 5, 6, 7, 8, 10, 14, 16, 20, 28, 29
 AGENT, STREAM, FORWARD, SESSION, HANGUP, END = 40, 41, 42, 64, 65, 67
 zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 for name in "ZSTD_compress", "ZSTD_decompress", "ZSTD_compressBound":
@@ -203,6 +203,12 @@ class Attack:
             c = [(HANGUP, n, 0, b"") for n in range(9)] + [(END, 0, 0, b"")]
         elif what in (18, 19):
             c = self.spoken_for(what == 19)
+        elif what == 20:
+            place = lambda: r.randbytes(18)
+            ends = [(FAR, s, t, struct.pack("<QB", r.randrange(9), r.randrange(5)) + place() + place()) for _ in range(50)]
+            holes = [(HOLE, s, t, struct.pack("<QQQB", r.randrange(9), *sorted((r.randrange(2**64), r.randrange(2**64))), r.randrange(40)))
+                     for _ in range(50)]
+            c[i:i] = ends + holes
         return c, around
 
     def once(self, what):
@@ -267,6 +273,6 @@ if sys.argv[1] == "record":
 elif sys.argv[1] == "attack":
     attack = Attack(*sys.argv[2:5], int(sys.argv[5]))
     for n in range(int(sys.argv[6])):
-        attack.once(n % 20)
+        attack.once(n % 21)
 else:
     own_lines(*sys.argv[2:4])
