@@ -211,18 +211,19 @@ uint64_t *poet_counter(uint64_t key, int make);
 uint64_t poet_machine(void);
 
 /* Streams (POET_STREAM) between machines.  poet_far: whether programs of other machines may be in the run; where not, none
- * of this is wanted.  poet_stream_end: this process writes or reads the stream, whose key the process at its other end
- * has, too; told before the first event of that.  Who reads waits in the order until the other end is told, or it is clear
- * that it will not be.  poet_stream_hole: no event writes its bytes from `first` up to `end`; doubt: somebody may have
- * written them.  0: nothing was told, as where the thread is not recorded. */
+ * of this is wanted.  poet_stream_end: this process reads or writes the stream, whose key the process at its other end has,
+ * too, told before the first event of that; or does not write it any more, though others may.  Who reads waits in the order
+ * until the other end is told, or it is clear that it will not be.  poet_stream_hole: no event writes its bytes from `first`
+ * up to `end`; doubt: somebody may have written them.  0: nothing was told, as where the thread is not recorded. */
 typedef struct {
     uint64_t high, low; /* the address: of IPv6, or ::ffff:1.2.3.4; as numbers */
     uint16_t port;
 } poet_place_t;
 #define POET_STREAM_CLOSINGS                                                                       \
     (UINT64_C(1) << 62) /* from here on these are no bytes, but one for each closing of an end that writes */
+typedef enum { POET_STREAM_READS, POET_STREAM_WRITES, POET_STREAM_LEFT } poet_stream_end_t;
 int poet_far(void);
-int poet_stream_end(uint64_t stream, int writes, const poet_place_t *here,
+int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,
                     const poet_place_t *there);
 int poet_stream_hole(uint64_t stream, uint64_t first, uint64_t end, int doubt);
 

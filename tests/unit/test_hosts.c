@@ -245,6 +245,20 @@ static void who_leaves_is_not_waited_for(void **state)
     order_free(order);
 }
 
+static void at_the_end_nobody_waits_for_what_all_left(void **state)
+{
+    (void)state;
+    struct order *order = order_with(2);
+    tell(order, END_READS);
+    tell(order, END_WRITES);
+    bytes(order, READER, 1, KEY, 0, 6);
+    tell(order, END_LEAVES);
+    order_gone(order, (uint32_t[]){WRITER, READER}, 2);
+    order_finish(order);
+    expect(order, 1, 0, UNSEEN_THREAD);
+    order_free(order);
+}
+
 /* ---- at random, beside a table of bytes ---- */
 
 #define BYTES 300u
@@ -419,6 +433,7 @@ int main(void)
         cmocka_unit_test(the_end_is_after_every_closing),
         cmocka_unit_test(nobody_waits_for_writers_who_are_all_gone),
         cmocka_unit_test(who_leaves_is_not_waited_for),
+        cmocka_unit_test(at_the_end_nobody_waits_for_what_all_left),
         cmocka_unit_test(each_read_is_after_the_writes_of_its_bytes),
         cmocka_unit_test(what_is_known_of_ends_is_saved),
     };

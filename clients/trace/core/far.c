@@ -14,40 +14,38 @@ _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers
 /* In a run that is repeated: as it was. */
 int poet_far(void) { return replays_far || (server_far && !replays_near); }
 
-int poet_stream_end(uint64_t stream, int writes, const poet_place_t *here,
+static int tell(struct thread *t, unsigned type, const struct out *body)
+{
+    int saved = errno;
+    bool told = !body->failed && tell_control(t, type, body);
+    errno = saved;
+    return told;
+}
+
+int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,
                     const poet_place_t *there)
 {
     struct thread *t = thread_recording();
-    if (!t)
-        return 0;
     uint8_t bytes[64];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    int saved = errno;
     put_told_far(&body,
                  &(struct told_far){.stream = stream,
-                                    .writes = writes != 0,
+                                    .writes = (uint8_t)end,
                                     .here_high = here->high,
                                     .here_low = here->low,
                                     .here_port = here->port,
                                     .there_high = there->high,
                                     .there_low = there->low,
                                     .there_port = there->port});
-    bool told = tell_control(t, MESSAGE_FAR, &body);
-    errno = saved;
-    return told;
+    return t && tell(t, MESSAGE_FAR, &body);
 }
 
 int poet_stream_hole(uint64_t stream, uint64_t first, uint64_t end, int doubt)
 {
     struct thread *t = thread_recording();
-    if (!t)
-        return 0;
     uint8_t bytes[32];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    int saved = errno;
     put_told_hole(&body,
                   &(struct told_hole){stream, first, end, doubt ? UNSEEN_STREAM : UNSEEN_NONE});
-    bool told = tell_control(t, MESSAGE_HOLE, &body);
-    errno = saved;
-    return told;
+    return t && tell(t, MESSAGE_HOLE, &body);
 }

@@ -80,7 +80,7 @@ static poet_line_t announce(enum line_kind kind, uint64_t key, const char *name)
                : poet_line_of(kinds[kind].kind, name, (const uint64_t[]){key, 0x706f65742e707273u});
 }
 
-static poet_line_t find(uint64_t key)
+poet_line_t event_line_known(uint64_t key)
 {
     uint64_t here[2];
     if (!take())
@@ -107,7 +107,7 @@ static poet_line_t keep(uint64_t key, poet_line_t line)
 
 poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name)
 {
-    poet_line_t line = find(key);
+    poet_line_t line = event_line_known(key);
     return line ? line : keep(key, announce(kind, key, name));
 }
 
@@ -116,7 +116,7 @@ poet_line_t event_line_elsewhere(const uint64_t identity[2])
     uint64_t here[2], key = mix(identity[0], identity[1]);
     if (poet_identity((poet_line_t)identity[1], here) && here[0] == identity[0])
         return (poet_line_t)identity[1];
-    poet_line_t line = find(key);
+    poet_line_t line = event_line_known(key);
     return line ? line : keep(key, poet_line_of("task", "", identity));
 }
 

@@ -40,6 +40,7 @@ enum line_kind { LINE_STREAM, LINE_FARSTREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FIL
 
 poet_type_t event_type(enum event event);
 poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name); /* 0: not recorded */
+poet_line_t event_line_known(uint64_t key); /* the same, if it was asked for lately; else 0 */
 poet_line_t
 event_line_elsewhere(const uint64_t identity[2]); /* of a thread, perhaps of another process */
 void event_about(enum event event, poet_line_t about, unsigned doubt, const void *site);

@@ -127,7 +127,7 @@ static void name_place(const poet_place_t *p, char name[NAME_BYTES / 2])
 }
 
 /* Called by its addresses: by the same ones on both sides. */
-poet_line_t far_line(const struct far *f, bool out)
+static poet_line_t announce_line(const struct far *f, bool out)
 {
     char name[NAME_BYTES + sizeof " to "] = "", from[NAME_BYTES / 2], to[NAME_BYTES / 2];
     name_place(out ? &f->here : &f->there, from);
@@ -137,6 +137,12 @@ poet_line_t far_line(const struct far *f, bool out)
     return event_line(LINE_FARSTREAM, out ? f->out : f->in, name);
 }
 
+poet_line_t far_line(const struct far *f, bool out)
+{
+    poet_line_t line = event_line_known(out ? f->out : f->in);
+    return line ? line : announce_line(f, out);
+}
+
 /* ---- whose ends they are ---- */
 
 static bool tell_out(const struct far *f)
@@ -144,7 +150,7 @@ static bool tell_out(const struct far *f)
     uint64_t ends = LOAD(f->ends), process = (uint32_t)getpid();
     if (ends >> 32 == process)
         return true;
-    if (!f->there.port || !poet_stream_end(f->out, 1, &f->here, &f->there))
+    if (!f->there.port || !poet_stream_end(f->out, POET_STREAM_WRITES, &f->here, &f->there))
         return false;
     while (ends >> 32 != process &&
            !__atomic_compare_exchange_n(f->ends, &ends, process << 32 | (uint32_t)ends, false,
@@ -157,7 +163,7 @@ static bool tell_in(const struct far *f)
 {
     if (LOAD(f->flags) & FAR_TOLD_IN)
         return true;
-    bool told = f->there.port && poet_stream_end(f->in, 0, &f->here, &f->there);
+    bool told = f->there.port && poet_stream_end(f->in, POET_STREAM_READS, &f->here, &f->there);
     if (told)
         __atomic_fetch_or(f->flags, FAR_TOLD_IN, __ATOMIC_SEQ_CST);
     return told;
@@ -333,7 +339,7 @@ void far_closed(const struct far *f)
         return;
     int open = f->there.port ? socket_is_open(f->cookie, &f->here, &f->there) : 0;
     if (open > 0) { /* others have it: whoever of them closes it last says so */
-        poet_stream_end(f->out, 2, &f->here, &f->there);
+        poet_stream_end(f->out, POET_STREAM_LEFT, &f->here, &f->there);
         uint64_t ends = LOAD(f->ends);
         while (ends >> 32 == (uint32_t)getpid() &&
                !__atomic_compare_exchange_n(f->ends, &ends, (uint32_t)ends, false,

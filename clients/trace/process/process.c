@@ -28,8 +28,6 @@ const char poet_process_follows[] = "process";
 
 /* ---- a fork ---- */
 
-static void forking(void) { far_forked(); }
-
 static void forked(void)
 {
     entry_begin();
@@ -66,5 +64,5 @@ __attribute__((constructor)) static void begin(void)
     if (poet_recorded() && !poet_counter(1, true))
         poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
     closing_begin();
-    pthread_atfork(forking, NULL, forked);
+    pthread_atfork(far_forked, NULL, forked);
 }

@@ -37,7 +37,7 @@ uint8_t ends_let_go(const struct order *order, const struct stream *stream)
     const struct ends *e = stream->ends;
     if (e->alone || (order->finishing && !e->writes))
         return UNSEEN_STREAM;
-    return e->writes && ends_are_gone(order, e) ? UNSEEN_THREAD : UNSEEN_NONE;
+    return e->writes && (order->finishing || ends_are_gone(order, e)) ? UNSEEN_THREAD : UNSEEN_NONE;
 }
 
 void ends_wait(struct order *order, struct stream *stream)
