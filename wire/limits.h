@@ -17,6 +17,7 @@
 #define LIMIT_TEXTS 10000u /* texts of one event */
 #define LIMIT_CARRIERS 65536u /* of a program, of a run */
 #define LIMIT_LINES (1u << 24) /* lines of a session, of a run */
+#define LIMIT_FAR_STREAMS (1u << 20) /* streams of bytes between machines, of a run */
 #define LIMIT_SESSIONS 4096u /* connections at once */
 #define LIMIT_QUEUE_BYTES (64u << 20) /* one shared queue */
 #define LIMIT_HELD_BYTES (16u << 20) /* slots kept until their line is announced */

@@ -2,7 +2,14 @@
 #include "server/intake/between.h"
 
 #include "wire/event.h"
+#include "wire/limits.h"
 #include "wire/told.h"
+
+static bool is_one_too_many(const struct run *run, uint64_t stream)
+{
+    size_t count;
+    return !order_stream_known(run->order, stream, &count) && count >= LIMIT_FAR_STREAMS;
+}
 
 bool between_end(struct run *run, struct in *in, uint32_t line)
 {
@@ -11,6 +18,10 @@ bool between_end(struct run *run, struct in *in, uint32_t line)
         return false;
     if (told.writes > END_LEAVES) {
         in_fail(in, "an end of a stream that cannot be");
+        return false;
+    }
+    if (is_one_too_many(run, told.stream)) {
+        in_fail(in, "there are too many streams between machines");
         return false;
     }
     order_stream_end(run->order,
@@ -30,6 +41,10 @@ bool between_hole(struct run *run, struct in *in)
         return false;
     if (told.first >= told.end || told.doubt >= UNSEEN_COUNT) {
         in_fail(in, "a hole in a stream that cannot be");
+        return false;
+    }
+    if (is_one_too_many(run, told.stream)) {
+        in_fail(in, "there are too many streams between machines");
         return false;
     }
     order_stream_hole(run->order, told.stream, told.first, told.end, told.doubt);

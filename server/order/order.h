@@ -163,6 +163,8 @@ struct stream_told {
     uint32_t line; /* of who tells it; 0 not known.  Once all who write are gone nobody waits for them */
 };
 void order_stream_end(struct order *order, const struct stream_told *told);
+/* Whether that is one of them, of which there are `of_order`. */
+bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_order);
 /* No event sends its bytes from `first` up to `end`: doubt (an enum unseen) who did; 0: nobody. */
 void order_stream_hole(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
                        uint8_t doubt);

@@ -26,6 +26,7 @@ struct ends {
 
 struct ends_known {
     struct map places; /* of hosts.c alone */
+    size_t streams;
     struct stream **late; /* of which one end is told, oldest first, from `first` on; some are not late any more */
     size_t first, stamped, count, room; /* stamped: those before it know since when */
     struct stream **waited; /* in which lines wait */

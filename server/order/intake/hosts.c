@@ -81,8 +81,16 @@ static struct ends *ends_of(struct order *order, struct stream *stream)
     if (!stream->ends) {
         stream->ends = memory_zeroed(1, sizeof *stream->ends);
         stream->ends->saved = order->saves; /* it is not in the save under way */
+        ends_known(order)->streams++;
     }
     return stream->ends;
+}
+
+bool order_stream_known(const struct order *order, uint64_t key, size_t *of_order)
+{
+    const struct stream *stream = map_get(&order->streams, key, 0);
+    *of_order = order->ends ? order->ends->streams : 0;
+    return stream && stream->ends;
 }
 
 static bool is_late(const struct ends *e) { return !e->alone && e->reads != e->writes; }
