@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cc -g -O1 -w "$root/tests/e2e/streams.c" -o streams -pthread
-for how in pair poll again select counts programs; do
+for how in pair poll again both select counts programs; do
     for i in 1 2 3; do
         rm -f run.poet
         timeout 60 poet record -o run.poet -- ./streams $how >first

@@ -141,6 +141,29 @@ static void pair(void)
     pthread_join(t, NULL);
 }
 
+/* One that was empty has ended, and the other has bytes, when they are looked at together. */
+static void both(void)
+{
+    int a[2], b[2];
+    char text[100];
+    if (pipe(a) || pipe(b))
+        exit(1);
+    fcntl(a[0], F_SETFL, O_NONBLOCK);
+    printf("%zd\n", read(a[0], text, sizeof text));
+    if (fork() == 0) {
+        if (write(b[1], text, 50) != 50)
+            _exit(1);
+        _exit(0);
+    }
+    close(a[1]);
+    close(b[1]);
+    reap();
+    struct pollfd p[] = {{a[0], POLLIN, 0}, {b[0], POLLIN, 0}};
+    printf("%d\n", poll(p, 2, -1));
+    for (int i = 1; i >= 0; i--)
+        printf("%d: %zd\n", i, read(p[i].fd, text, sizeof text));
+}
+
 static int counter;
 static void *adder(void *of)
 {
@@ -209,6 +232,8 @@ int main(int argc, char **argv)
         pair();
     else if (strcmp(how, "counts") == 0)
         counts();
+    else if (strcmp(how, "both") == 0)
+        both();
     else if (strcmp(how, "programs") == 0)
         programs(argv[0]);
     else if (strcmp(how, "write") == 0)

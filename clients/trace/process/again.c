@@ -52,9 +52,7 @@ bool again_finds_nothing(const struct stream *s)
     while (again_tries(again_next(READ, s) == 2, &tries)) {
         /* who wrote is about to tell so */
     }
-    /* (where it was found twice to have ended, the first time a poll did) */
-    int reads = again_next(READ, s), ends = again_next(ENDED, s) && again_ahead(ENDED, s, 1) <= 0;
-    if (reads != 0 || ends != 0) {
+    if (again_next(READ, s) != 0 || again_next(ENDED, s) != 0) {
         nothing_since = 0;
         return false;
     }

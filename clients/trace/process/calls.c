@@ -259,7 +259,7 @@ static void end_stream(struct transfer *t, int fd, ssize_t bytes)
     else if (t->side == STREAM_READER && bytes > 0)
         has_read(t, fd, (size_t)bytes);
     else if (t->side == STREAM_READER && bytes == 0)
-        stream_ended(&t->stream, t->site);
+        stream_ended(&t->stream, t->peeks ? HANGUP : ENDED, t->site);
     if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
 }
@@ -271,7 +271,7 @@ static void end_far(struct transfer *t, int fd, ssize_t bytes)
     else if (t->side == STREAM_WRITER)
         far_leave(&t->far);
     else if (bytes == 0)
-        far_ended(&t->far, t->site);
+        far_ended(&t->far, t->peeks ? HANGUP : ENDED, t->site);
     else if (bytes > 0 && t->peeks)
         far_looked(fd, &t->far, t->site);
     else if (bytes > 0)

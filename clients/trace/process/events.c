@@ -19,6 +19,7 @@ static const struct {
     [READABLE] = {"readable", {0}},
     [SHUT] = {"shut", {0}},
     [ENDED] = {"ended", {0}},
+    [HANGUP] = {"hangup", {0}},
     [ADD] = {"add", {0}},
     [ADDED] = {"added", {0}},
     [TAKE] = {"take", {0}},

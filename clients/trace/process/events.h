@@ -17,7 +17,8 @@ enum event {
     WOKEN,
     READABLE,
     SHUT,
-    ENDED, /* streams */
+    ENDED,
+    HANGUP, /* streams */
     ADD,
     ADDED,
     TAKE,

@@ -274,7 +274,7 @@ void far_has_read(int fd, const struct far *f, size_t bytes, size_t asked, const
 void far_looked(int fd, const struct far *f, const void *site)
 {
     if (socket_has_ended(fd))
-        far_ended(f, site);
+        far_ended(f, HANGUP, site);
     else
         poet_unseen("what poll, select and MSG_PEEK say of a connection to another machine");
 }
@@ -283,15 +283,15 @@ void far_looked(int fd, const struct far *f, const void *site)
 
 #define CLOSINGS_MOST (1u << 30)
 
-void far_ended(const struct far *f, const void *site)
+void far_ended(const struct far *f, enum event found, const void *site)
 {
     uint64_t from = POET_STREAM_CLOSINGS;
     if (!tell_in(f)) {
-        tell_plain(f, ENDED, POET_DOUBT_STREAM, site);
+        tell_plain(f, found, POET_DOUBT_STREAM, site);
         return;
     }
-    again_takes(ENDED, &(struct stream){.key = f->in});
-    poet_record(&(poet_record_t){.type = event_type(ENDED),
+    again_takes(found, &(struct stream){.key = f->in});
+    poet_record(&(poet_record_t){.type = event_type(found),
                                  .about = far_line(f, false),
                                  .site = site,
                                  .flags = POET_RECEIVE | POET_STREAM | doubt_of(f),

@@ -3,6 +3,7 @@
 #define CLIENTS_TRACE_PROCESS_FAR_H
 
 #include "clients/trace/process/ends.h"
+#include "clients/trace/process/events.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ void far_leave(const struct far *far); /* it moved nothing, or nobody will know 
 void far_wrote(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
 void far_has_read(int fd, const struct far *far, size_t bytes, size_t asked, const void *site);
 void far_looked(int fd, const struct far *far, const void *site); /* poll, MSG_PEEK */
-void far_ended(const struct far *far, const void *site); /* a read found the end */
+void far_ended(const struct far *far, enum event found, const void *site); /* as stream_ended */
 poet_line_t far_line(const struct far *far, bool out);
 
 /* An end that writes is about to be closed; and it was. */

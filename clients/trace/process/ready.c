@@ -87,7 +87,7 @@ void stream_looked(int fd, const struct stream *s, uint64_t began, const void *s
     if (ioctl(fd, FIONREAD, &there) != 0)
         return;
     if (there == 0 && has_ended(fd))
-        stream_ended(s, site);
+        stream_ended(s, HANGUP, site);
     else if (there > 0 && s->state == STREAM_FOLLOWED)
         tell_there(s, began, site);
     else
@@ -142,7 +142,7 @@ static struct foreseen look_at(const struct pollfd *p, unsigned ahead)
         return f;
     struct stream s = stream_find(end.key);
     if (s.state == STREAM_FOLLOWED)
-        f.heard = again_ahead(READABLE, &s, ahead) == 1 || again_ahead(ENDED, &s, ahead) == 1;
+        f.heard = again_ahead(READABLE, &s, ahead) == 1 || again_ahead(HANGUP, &s, ahead) == 1;
     else
         f.kind = END_NONE;
     return f;

@@ -5,7 +5,6 @@
 #include "clients/trace/mix.h"
 #include "clients/trace/process/again.h"
 #include "clients/trace/process/entry.h"
-#include "clients/trace/process/events.h"
 
 #include <unistd.h>
 
@@ -178,7 +177,7 @@ void stream_left(const struct stream *s)
 }
 
 /* Every closing that was told by now is before it: none of them can still be to come. */
-void stream_ended(const struct stream *s, const void *site)
+void stream_ended(const struct stream *s, enum event found, const void *site)
 {
     uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
     size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
@@ -187,8 +186,8 @@ void stream_ended(const struct stream *s, const void *site)
                                                                                 : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;
-    again_takes(ENDED, s);
-    poet_record(&(poet_record_t){.type = event_type(ENDED),
+    again_takes(found, s);
+    poet_record(&(poet_record_t){.type = event_type(found),
                                  .about = stream_line(s),
                                  .site = site,
                                  .flags = (keys ? POET_RECEIVE : 0u) | doubt,

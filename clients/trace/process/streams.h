@@ -3,6 +3,7 @@
 #define CLIENTS_TRACE_PROCESS_STREAMS_H
 
 #include "clients/trace/poet.h"
+#include "clients/trace/process/events.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,7 +48,8 @@ void stream_written_by(const struct stream *stream, uint32_t process);
 void stream_shut(const struct stream *stream,
                  const void *site); /* an end that writes is about to close */
 void stream_left(const struct stream *stream); /* the same, and it cannot be told when or whether */
-void stream_ended(const struct stream *stream, const void *site); /* a read found the end */
+void stream_ended(const struct stream *stream, enum event found,
+                  const void *site); /* found: by a read, ENDED; without one, HANGUP */
 
 #pragma GCC visibility pop
 #endif
