@@ -117,11 +117,24 @@ static void find_choice(struct act *act, const struct shown_event *e)
         act->chosen = chosen, act->of = of;
 }
 
-static void add_to_course(struct plan *p, uint32_t thread, uint32_t act)
+static bool is_at(const struct act *act, struct ref at)
+{
+    return act->is.line == at.line && act->is.number == at.number;
+}
+
+/* Which half of a point the log has first is chance: the one on the thread's own line is the first here. */
+static void add_to_course(struct plan *p, uint32_t thread, const struct shown_event *e)
 {
     struct course *c = &p->courses[thread];
     c->acts = grow(c->acts, &c->room, c->count + 1, sizeof *c->acts);
-    c->acts[c->count++] = act;
+    uint32_t act = (uint32_t)p->act_count++;
+    size_t i = c->count++;
+    if (i && e->relation == RELATION_SYNC && e->at.line == thread && e->partner_count &&
+        is_at(&p->acts[c->acts[i - 1]], e->partners[0])) {
+        c->acts[i] = c->acts[i - 1];
+        i--;
+    }
+    c->acts[i] = act;
 }
 
 /* The line that begins with what an event sends: of a child, or of a program that is executed; 0: none does. */
@@ -170,7 +183,7 @@ void plan_event(struct plan *p, const struct shown_event *e)
     find_choice(act, e);
     if (e->after_count || e->relation == RELATION_RECEIVE)
         add_edges(p, act, e);
-    add_to_course(p, thread, (uint32_t)p->act_count++);
+    add_to_course(p, thread, e);
 }
 
 void plan_stranger(struct plan *p, uint32_t thread, const char *name)

@@ -170,19 +170,20 @@ static void within_a_record_the_event_is_named(void **unused)
     is_let(&d);
 }
 
-static void amid_a_record_only_who_is_to_come_there_is_held(void **unused)
+static void amid_a_record_who_is_to_have_done_some_of_it_goes_on(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 5, .amid = true};
     hold(1, 5, SCRIPT_DONE);
     stop_come(script_line(1), 4, 5, true);
-    hold(1, 5, SCRIPT_NOT_AWAITED);
-    stop_come(script_line(1), 4, 5, true);
-    hold(1, 5, SCRIPT_HELD);
-    begin_to_come(&c);
-    WAIT_FOR(is_held(&c));
-    hold(1, 0, SCRIPT_NOT_AWAITED);
-    is_let(&c);
+    enum script_awaited others[] = {SCRIPT_NOT_AWAITED, SCRIPT_HELD};
+    for (int i = 0; i < 2; i++) { /* of who is not awaited nobody would notice how far it is */
+        hold(1, 5, others[i]);
+        begin_to_come(&c);
+        WAIT_FOR(is_held(&c));
+        hold(1, 5, SCRIPT_DONE);
+        is_let(&c);
+    }
 }
 
 static void it_is_told_when_all_are_there(void **unused)
@@ -306,7 +307,7 @@ int main(void)
         CASE(who_is_not_to_be_held_goes_on),
         CASE(one_is_held_until_it_is_let),
         CASE(within_a_record_the_event_is_named),
-        CASE(amid_a_record_only_who_is_to_come_there_is_held),
+        CASE(amid_a_record_who_is_to_have_done_some_of_it_goes_on),
         CASE(it_is_told_when_all_are_there),
         CASE(who_is_not_awaited_is_held_and_not_waited_for),
         CASE(who_has_no_more_to_do_is_there_when_all_is_done),

@@ -74,26 +74,24 @@ void stop_done(void)
         stop_tell();
 }
 
-/* Within a record who is only to have done something goes on: it is done when all of the record is. */
-static bool is_held(const struct script_stop *stop, uint64_t last, bool amid)
+/* 1 + the event that it is held before; 0: it is not held.  Within a record who is to have done something of it goes on: that is done
+ * when all of the record is. */
+static uint64_t held_before(const struct script_stop *stop, uint64_t first, uint64_t last,
+                            bool amid)
 {
     uint64_t before = atomic_load(&stop->before);
-    bool within = amid && atomic_load(&stop->awaited) != SCRIPT_HELD;
-    return before && before <= last + 1 && !within && stop_debugged() && script_plays();
-}
-
-static void note(struct script_stop *stop, uint64_t first)
-{
-    uint64_t before = atomic_load(&stop->before);
-    atomic_store(&stop->at, before > first ? before : first + 1);
+    bool within = amid && atomic_load(&stop->awaited) == SCRIPT_DONE;
+    bool held = before && before <= last + 1 && !within && stop_debugged() && script_plays();
+    return !held ? 0 : before > first ? before : first + 1;
 }
 
 void stop_come(struct script_line *me, uint64_t first, uint64_t last, bool amid)
 {
     struct script_stop *stop = stop_of(number_of(me));
     int saved = errno;
-    for (unsigned looks = 0; is_held(stop, last, amid); looks++) {
-        note(stop, first);
+    uint64_t before;
+    for (unsigned looks = 0; (before = held_before(stop, first, last, amid)) != 0; looks++) {
+        atomic_store(&stop->at, before);
         stop_done();
         if (looks >= LOOKS_ENOUGH && atomic_load(&script->stop) == SCRIPT_STOP_THERE &&
             are_there(true))
