@@ -3,7 +3,7 @@
 
 #include "memory/memory.h"
 #include "server/run/exchanges.h"
-#include "server/run/tying.h"
+#include "server/run/fitting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #define STRETCHES 32u /* of the run */
 #define LOOKED 8000000u /* events looked at, spread over the run */
 #define BLOCK 4096u
+#define SERVERS_MOST 64u
 
-struct pair { /* of hosts a < b: per stretch the least delay either way */
+struct pair { /* of a bond: per stretch the least delay either way */
     double forth[STRETCHES], back[STRETCHES]; /* INFINITY: none */
     uint64_t messages;
 };
@@ -21,9 +22,15 @@ struct pair { /* of hosts a < b: per stretch the least delay either way */
 struct clocks {
     uint32_t *host_of; /* by process */
     uint32_t processes, hosts;
-    uint32_t clocks; /* of hosts, and behind them of the server where no program runs on its host */
+    struct {
+        const char *hosts[SERVERS_MOST];
+        uint32_t count;
+    } servers;
+    uint32_t clocks; /* of hosts, and behind them of servers on whose hosts no program runs */
     double begin, length, middle;
     struct tying *tying;
+    struct pair *pairs; /* by bond, while it is made */
+    size_t pair_count, pair_room;
     struct line_fit *fits; /* by clock, to the first */
     uint64_t events; /* when it was made */
     uint64_t exchanged; /* likewise */
@@ -50,16 +57,29 @@ static void find_hosts(const struct run *run, struct clocks *c)
             k++;
         c->host_of[i] = k < i ? c->host_of[k] : c->hosts++;
     }
-    c->clocks = c->hosts + (run->exchanges != NULL);
 }
 
-/* Which clock is a host's, by its name; that of a server is the last one if no program is there. */
+/* Which clock is a host's, by its name: programs run there, or servers. */
 static uint32_t clock_of(const struct run *run, const struct clocks *c, const char *host)
 {
     for (uint32_t i = 0; i < c->processes; i++)
         if (strcmp(run->processes[i].host, host) == 0)
             return c->host_of[i];
-    return c->clocks;
+    uint32_t i = 0;
+    while (i < c->servers.count && strcmp(c->servers.hosts[i], host) != 0)
+        i++;
+    return c->hosts + i;
+}
+
+/* Servers whose hosts no program runs on. */
+static void find_servers(const struct run *run, struct clocks *c)
+{
+    for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++) {
+        const char *host = run->exchanges->items[i].server;
+        if (c->servers.count < SERVERS_MOST && clock_of(run, c, host) == c->hosts + c->servers.count)
+            c->servers.hosts[c->servers.count++] = host;
+    }
+    c->clocks = c->hosts + c->servers.count;
 }
 
 /* ---- delays ---- */
@@ -72,11 +92,22 @@ static uint32_t host_at(const struct run *run, const struct clocks *c, const str
     return c->host_of[run_line_at(run, line)->process];
 }
 
-/* A message between hosts; times are those of the run's begin. */
-static void note(const struct clocks *c, struct pair *pairs, uint32_t from, uint32_t to,
-                 struct way at)
+static struct pair *pair_of(struct clocks *c, size_t bond)
 {
-    struct pair *pair = from < to ? &pairs[from * c->clocks + to] : &pairs[to * c->clocks + from];
+    c->pairs = grow(c->pairs, &c->pair_room, bond + 1, sizeof *c->pairs);
+    for (; c->pair_count <= bond; c->pair_count++) {
+        struct pair *pair = &c->pairs[c->pair_count];
+        pair->messages = 0;
+        for (unsigned k = 0; k < STRETCHES; k++)
+            pair->forth[k] = pair->back[k] = INFINITY;
+    }
+    return &c->pairs[bond];
+}
+
+/* A message between hosts; times are those of the run's begin. */
+static void note(struct clocks *c, uint32_t from, uint32_t to, struct way at)
+{
+    struct pair *pair = pair_of(c, tying_note(c->tying, from, to, at.sent, at.got));
     /* The stretch goes by the clock of the pair's first host, both ways. */
     double share = ((double)(from < to ? at.sent : at.got) - c->begin) / c->length;
     uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
@@ -84,57 +115,48 @@ static void note(const struct clocks *c, struct pair *pairs, uint32_t from, uint
     double *least = from < to ? &pair->forth[stretch] : &pair->back[stretch];
     *least = delay < *least ? delay : *least;
     pair->messages++;
-    tying_note(c->tying, from, to, at.sent, at.got);
 }
 
-static void look_at(const struct run *run, const struct clocks *c, struct pair *pairs,
-                    uint64_t position)
+static void look_at(const struct run *run, struct clocks *c, uint64_t position)
 {
     struct event e = order_event(run->order, position);
     for (uint32_t i = 0; i < e.send_count; i++) {
         struct event send = order_event(run->order, order_edge(run->order, position, i));
         uint32_t from = host_at(run, c, &send), to = host_at(run, c, &e);
         if (from != to)
-            note(c, pairs, from, to, (struct way){send.time_ns, e.time_ns});
+            note(c, from, to, (struct way){send.time_ns, e.time_ns});
     }
 }
 
 /* What a server and an agent told each other are messages, too. */
-static void look_at_exchange(const struct run *run, const struct clocks *c, struct pair *pairs,
+static void look_at_exchange(const struct run *run, struct clocks *c,
                              const struct exchange *exchange)
 {
     uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
     int64_t start = (int64_t)run->start_ns;
-    if (server == c->clocks)
-        server--; /* nobody else is there */
-    if (agent == c->clocks || agent == server)
+    if (server >= c->clocks || agent >= c->clocks || agent == server)
         return;
     for (size_t i = 0; i < exchange->asked.count; i++) {
         const struct way *w = &exchange->asked.items[i];
-        note(c, pairs, server, agent, (struct way){w->sent - start, w->got - start});
+        note(c, server, agent, (struct way){w->sent - start, w->got - start});
     }
     for (size_t i = 0; i < exchange->answered.count; i++) {
         const struct way *w = &exchange->answered.items[i];
-        note(c, pairs, agent, server, (struct way){w->sent - start, w->got - start});
+        note(c, agent, server, (struct way){w->sent - start, w->got - start});
     }
 }
 
-static struct pair *measure(const struct run *run, const struct clocks *c)
+static void measure(const struct run *run, struct clocks *c)
 {
-    struct pair *pairs = memory_zeroed((size_t)c->clocks * c->clocks + 1, sizeof *pairs);
-    for (size_t i = 0; i < (size_t)c->clocks * c->clocks; i++)
-        for (unsigned k = 0; k < STRETCHES; k++)
-            pairs[i].forth[k] = pairs[i].back[k] = INFINITY;
     uint64_t count = order_count(run->order), blocks = count / BLOCK + 1;
     uint64_t every = blocks * BLOCK / LOOKED + 1;
     for (uint64_t b = 0; b < blocks; b += every)
         for (uint64_t p = b * BLOCK; p < (b + 1) * BLOCK && p < count; p++)
             if (p >= order_first(run->order))
-                look_at(run, c, pairs, p);
+                look_at(run, c, p);
     for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++)
-        look_at_exchange(run, c, pairs, &run->exchanges->items[i]);
+        look_at_exchange(run, c, &run->exchanges->items[i]);
     tying_close(c->tying);
-    return pairs;
 }
 
 /* ---- fitting ---- */
@@ -166,36 +188,52 @@ static struct line_fit fit_pair(const struct clocks *c, const struct pair *pair)
     return (struct line_fit){(y - drift * x) / n, drift};
 }
 
-/* Ties host after host to those already tied, the busiest pair first (Prim's tree). */
-static void tie(struct clocks *c, const struct pair *pairs)
+struct best { /* of a clock: its busiest bond to one that is tied already */
+    uint64_t messages; /* 0: there is none */
+    size_t bond;
+    bool tied;
+};
+
+static void is_tied(const struct clocks *c, uint32_t clock, struct best *best)
 {
-    bool *tied = memory_zeroed(c->clocks + 1, sizeof *tied);
-    c->fits = memory_zeroed(c->clocks + 1, sizeof *c->fits);
-    tied[0] = true;
-    for (;;) {
-        uint64_t most = 0;
-        uint32_t from = 0, to = 0;
-        for (uint32_t a = 0; a < c->clocks; a++)
-            for (uint32_t b = 0; b < c->clocks; b++) {
-                const struct pair *pair = &pairs[a < b ? a * c->clocks + b : b * c->clocks + a];
-                if (tied[a] && !tied[b] && pair->messages > most) {
-                    most = pair->messages;
-                    from = a;
-                    to = b;
-                }
-            }
-        if (!most)
-            break;
-        bool forth = from < to;
-        struct line_fit fit =
-            fit_pair(c, &pairs[forth ? from * c->clocks + to : to * c->clocks + from]);
-        double sign = forth ? 1 : -1, at = c->fits[from].at + sign * fit.at;
-        /* the fit was made by the clock of the pair's first host, which itself is off */
-        at += sign * fit.drift * (forth ? c->fits[from].at : at);
-        c->fits[to] = (struct line_fit){at, c->fits[from].drift + sign * fit.drift};
-        tied[to] = true;
+    const struct tying *t = c->tying;
+    best[clock].tied = true;
+    for (size_t k = t->begin[clock]; k < t->begin[clock + 1]; k++) {
+        struct best *other = &best[bond_other(&t->bonds[t->of[k]], clock)];
+        if (c->pairs[t->of[k]].messages <= other->messages)
+            continue;
+        other->messages = c->pairs[t->of[k]].messages;
+        other->bond = t->of[k];
     }
-    free(tied);
+}
+
+static void tie_to(struct clocks *c, uint32_t to, const struct bond *bond, const struct pair *pair)
+{
+    uint32_t from = bond_other(bond, to);
+    struct line_fit fit = fit_pair(c, pair);
+    double sign = from < to ? 1 : -1, at = c->fits[from].at + sign * fit.at;
+    /* the fit was made by the clock of the pair's first host, which itself is off */
+    at += sign * fit.drift * (from < to ? c->fits[from].at : at);
+    c->fits[to] = (struct line_fit){at, c->fits[from].drift + sign * fit.drift};
+}
+
+/* Ties host after host to those already tied, the busiest pair first (Prim's tree). */
+static void tie(struct clocks *c)
+{
+    struct best *best = memory_zeroed(c->clocks + 1, sizeof *best);
+    c->fits = memory_zeroed(c->clocks + 1, sizeof *c->fits);
+    is_tied(c, 0, best);
+    for (;;) {
+        uint32_t to = 0;
+        for (uint32_t b = 1; b < c->clocks; b++)
+            if (!best[b].tied && best[b].messages > (to ? best[to].messages : 0))
+                to = b;
+        if (!to)
+            break;
+        tie_to(c, to, &c->tying->bonds[best[to].bond], &c->pairs[best[to].bond]);
+        is_tied(c, to, best);
+    }
+    free(best);
 }
 
 static struct clocks *fit(const struct run *run)
@@ -206,13 +244,15 @@ static struct clocks *fit(const struct run *run)
     find_hosts(run, c);
     if (c->hosts < 2)
         return c;
+    find_servers(run, c);
     c->length = run->last_ns > 1 ? (double)run->last_ns : 1;
     c->middle = c->begin + c->length / 2;
     c->tying = tying_new(c->clocks, c->middle);
-    struct pair *pairs = measure(run, c);
-    tie(c, pairs);
-    tying_fit(c->tying, c->fits);
-    free(pairs);
+    measure(run, c);
+    tie(c);
+    fit_lines(c->tying, c->fits);
+    free(c->pairs);
+    c->pairs = NULL;
     return c;
 }
 

@@ -3,7 +3,7 @@
 #define SERVER_RUN_CLOCKS_H
 
 #include "server/run/run.h"
-#include "server/run/tying.h"
+#include "server/run/fitting.h"
 
 #include <stdint.h>
 

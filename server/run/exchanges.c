@@ -37,7 +37,7 @@ static void get_ways(struct in *in, struct ways *ways)
     ways_close(ways);
 }
 
-static void empty(struct exchange *e)
+void exchange_free(struct exchange *e)
 {
     free(e->server);
     free(e->host);
@@ -45,36 +45,40 @@ static void empty(struct exchange *e)
     ways_free(&e->answered);
 }
 
+static struct exchange *find(struct exchanges *all, const char *server, const char *host)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->items[i].server, server) == 0 && strcmp(all->items[i].host, host) == 0)
+            return &all->items[i];
+    return NULL;
+}
+
+/* (what another connection, or a server before this one, was told of the same two clocks is still true) */
 bool exchanges_take(struct run *run, struct in *in)
 {
-    struct exchange e = {.server = get_name(in, HOST_BYTES), .host = get_name(in, HOST_BYTES)};
-    get_ways(in, &e.asked);
-    get_ways(in, &e.answered);
+    struct exchange told = {.server = get_name(in, HOST_BYTES), .host = get_name(in, HOST_BYTES)};
+    if (!run->exchanges)
+        run->exchanges = memory_zeroed(1, sizeof *run->exchanges);
     struct exchanges *all = run->exchanges;
-    if (!all)
-        all = run->exchanges = memory_zeroed(1, sizeof *all);
-    size_t i = 0;
-    bool good = in_done(in) && e.server && e.host;
-    while (good && i < all->count && strcmp(all->items[i].host, e.host) != 0)
-        i++;
-    if (!good || i == EXCHANGES_MOST) {
-        empty(&e);
-        return good;
+    struct exchange *known = told.server && told.host ? find(all, told.server, told.host) : NULL;
+    struct exchange *e = known ? known : &told;
+    get_ways(in, &e->asked);
+    get_ways(in, &e->answered);
+    bool good = in_done(in) && told.server && told.host;
+    if (good && !known && all->count < EXCHANGES_MOST) {
+        all->items = grow(all->items, &all->room, all->count + 1, sizeof *all->items);
+        all->items[all->count++] = told;
+    } else {
+        exchange_free(&told);
     }
-    if (i == all->count) {
-        all->items = grow(all->items, &all->room, i + 1, sizeof *all->items);
-        all->items[all->count++] = (struct exchange){0};
-    }
-    empty(&all->items[i]);
-    all->items[i] = e;
-    all->taken++;
-    return true;
+    all->taken += good;
+    return good;
 }
 
 void exchanges_free(struct exchanges *all)
 {
     for (size_t i = 0; all && i < all->count; i++)
-        empty(&all->items[i]);
+        exchange_free(&all->items[i]);
     if (all)
         free(all->items);
     free(all);

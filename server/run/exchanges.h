@@ -22,8 +22,9 @@ struct exchanges {
 };
 
 void exchanges_put(struct out *out, const struct exchange *exchange);
-/* In place of what was known of that host; false with in->error. */
+/* Beside what is known of these two clocks already; false with in->error. */
 bool exchanges_take(struct run *run, struct in *in);
+void exchange_free(struct exchange *exchange); /* what it has */
 void exchanges_free(struct exchanges *exchanges);
 
 #endif

@@ -5,130 +5,77 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SWEEPS 12u
-
 struct tying *tying_new(uint32_t clocks, double middle)
 {
     struct tying *t = memory_zeroed(1, sizeof *t);
     t->clocks = clocks;
     t->middle = middle;
-    t->ways = memory_zeroed((size_t)clocks * clocks + 1, sizeof *t->ways);
     return t;
 }
 
 void tying_free(struct tying *t)
 {
-    for (size_t i = 0; t && i < (size_t)t->clocks * t->clocks; i++)
-        ways_free(&t->ways[i]);
-    if (t)
-        free(t->ways);
+    for (size_t i = 0; t && i < t->count; i++) {
+        ways_free(&t->bonds[i].forth);
+        ways_free(&t->bonds[i].back);
+    }
+    if (t) {
+        free(t->bonds);
+        free(t->begin);
+        free(t->of);
+        map_free(&t->places);
+    }
     free(t);
 }
 
-void tying_note(struct tying *t, uint32_t from, uint32_t to, int64_t sent, int64_t got)
+static size_t place_of(struct tying *t, uint32_t a, uint32_t b)
 {
-    if (from != to && from < t->clocks && to < t->clocks)
-        ways_add(&t->ways[(size_t)from * t->clocks + to], sent, got);
+    size_t place = (size_t)(uintptr_t)map_get(&t->places, a, b);
+    if (place)
+        return place - 1;
+    t->bonds = grow_zeroed(t->bonds, &t->room, t->count + 1, sizeof *t->bonds);
+    t->bonds[t->count].a = a;
+    t->bonds[t->count].b = b;
+    map_put(&t->places, a, b, (void *)(uintptr_t)(t->count + 1));
+    return t->count++;
+}
+
+size_t tying_note(struct tying *t, uint32_t from, uint32_t to, int64_t sent, int64_t got)
+{
+    bool forth = from < to;
+    size_t place = forth ? place_of(t, from, to) : place_of(t, to, from);
+    ways_add(forth ? &t->bonds[place].forth : &t->bonds[place].back, sent, got);
+    return place;
 }
 
 void tying_close(struct tying *t)
 {
-    for (size_t i = 0; i < (size_t)t->clocks * t->clocks; i++)
-        ways_close(&t->ways[i]);
-}
-
-static const struct ways *way(const struct tying *t, uint32_t from, uint32_t to)
-{
-    return &t->ways[(size_t)from * t->clocks + to];
-}
-
-static size_t messages(const struct tying *t, uint32_t a, uint32_t b)
-{
-    return way(t, a, b)->count + way(t, b, a)->count;
-}
-
-/* ---- lines ---- */
-
-double line_fit_time(const struct line_fit *f, double middle, double shown)
-{
-    return shown - (f->at + f->drift * (shown - middle - f->at) / (1 + f->drift));
-}
-
-/* What is left of a clock's line, as the others stand. */
-static void against(const struct tying *t, uint32_t clock, const bool *placed,
-                    const struct line_fit *fits, struct possible *region)
-{
-    size_t count = 0, most = 0;
-    for (uint32_t o = 0; o < t->clocks; o++)
-        most += placed[o] && o != clock ? messages(t, clock, o) : 0;
-    struct cut *cuts = memory_zeroed(most + 1, sizeof *cuts);
-    for (uint32_t o = 0; o < t->clocks; o++) {
-        if (!placed[o] || o == clock)
-            continue;
-        const struct ways *to = way(t, o, clock), *from = way(t, clock, o);
-        for (size_t i = 0; i < to->count; i++) {
-            double at = line_fit_time(&fits[o], t->middle, (double)to->items[i].sent);
-            cuts[count++] = (struct cut){at - t->middle, (double)to->items[i].got - at, true};
-        }
-        for (size_t i = 0; i < from->count; i++) {
-            double at = line_fit_time(&fits[o], t->middle, (double)from->items[i].got);
-            cuts[count++] = (struct cut){at - t->middle, (double)from->items[i].sent - at, false};
-        }
+    t->begin = memory_zeroed((size_t)t->clocks + 2, sizeof *t->begin);
+    t->of = memory_zeroed(2 * t->count + 1, sizeof *t->of);
+    size_t *next = t->begin + 1; /* begin[c + 1] counts first, then says where the next one goes */
+    for (size_t i = 0; i < t->count; i++) {
+        ways_close(&t->bonds[i].forth);
+        ways_close(&t->bonds[i].back);
+        t->begin[t->bonds[i].a + 1]++;
+        t->begin[t->bonds[i].b + 1]++;
     }
-    possible_of(region, cuts, count);
-    free(cuts);
-}
-
-static void place(const struct tying *t, uint32_t clock, const bool *placed, struct line_fit *fits)
-{
-    struct possible region;
-    against(t, clock, placed, fits, &region);
-    struct corner centre = possible_centre(&region);
-    if (region.count)
-        fits[clock] = (struct line_fit){centre.at, centre.drift};
-}
-
-#define BOTH_WAYS ((size_t)1 << 40)
-
-/* How well one is tied to another: messages one way alone do not say where it is. */
-static size_t tied_by(const struct tying *t, uint32_t a, uint32_t b)
-{
-    return messages(t, a, b) + (way(t, a, b)->count && way(t, b, a)->count ? BOTH_WAYS : 0);
-}
-
-/* The one of those that are left that is tied best to those that are placed; 0: there is none. */
-static uint32_t next(const struct tying *t, const bool *placed)
-{
-    uint32_t best = 0;
-    size_t most = 0;
-    for (uint32_t c = 1; c < t->clocks; c++) {
-        size_t count = 0;
-        for (uint32_t o = 0; o < t->clocks && !placed[c]; o++)
-            count += placed[o] ? tied_by(t, c, o) : 0;
-        if (count > most) {
-            most = count;
-            best = c;
-        }
+    size_t sum = 0;
+    for (uint32_t c = 0; c < t->clocks; c++) {
+        size_t count = next[c];
+        next[c] = sum;
+        sum += count;
     }
-    return best;
+    for (size_t i = 0; i < t->count; i++) {
+        t->of[next[t->bonds[i].a]++] = i;
+        t->of[next[t->bonds[i].b]++] = i;
+    }
 }
 
-/* One after the other goes into the middle of what the others leave it: what contradicts nothing stays so. */
-void tying_fit(const struct tying *t, struct line_fit *fits)
+size_t bond_messages(const struct bond *bond) { return bond->forth.count + bond->back.count; }
+
+uint32_t bond_other(const struct bond *bond, uint32_t clock)
 {
-    bool *placed = memory_zeroed(t->clocks + 1, sizeof *placed);
-    uint32_t clock, count = 1;
-    placed[0] = true;
-    while ((clock = next(t, placed)) != 0) {
-        place(t, clock, placed, fits);
-        placed[clock] = true;
-        count++;
-    }
-    for (unsigned sweep = 0; sweep < SWEEPS && count > 2; sweep++)
-        for (uint32_t c = 1; c < t->clocks; c++)
-            if (placed[c])
-                place(t, c, placed, fits);
-    free(placed);
+    return bond->a == clock ? bond->b : bond->a;
 }
 
 /* ---- bounds ---- */
@@ -189,20 +136,18 @@ static bool follow_all(const struct pair *pairs, size_t count, struct known *kno
 
 static struct pair *pairs_of(const struct tying *t, size_t *count)
 {
-    struct pair *pairs = NULL;
-    size_t room = 0;
-    for (uint32_t a = 0; a < t->clocks; a++)
-        for (uint32_t b = a + 1; b < t->clocks; b++) {
-            if (!way(t, a, b)->count || !way(t, b, a)->count)
-                continue;
-            struct cut *cuts = memory_zeroed(messages(t, a, b), sizeof *cuts);
-            size_t n = bounds_cuts(cuts, way(t, a, b), way(t, b, a), t->middle);
-            pairs = grow(pairs, &room, *count + 1, sizeof *pairs);
-            pairs[*count] = (struct pair){.a = a, .b = b};
-            possible_of(&pairs[*count].region, cuts, n);
-            *count += pairs[*count].region.count != 0;
-            free(cuts);
-        }
+    struct pair *pairs = memory_zeroed(t->count + 1, sizeof *pairs);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct bond *bond = &t->bonds[i];
+        if (!bond->forth.count || !bond->back.count)
+            continue;
+        struct cut *cuts = memory_zeroed(bond_messages(bond), sizeof *cuts);
+        size_t n = bounds_cuts(cuts, &bond->forth, &bond->back, t->middle);
+        pairs[*count] = (struct pair){.a = bond->a, .b = bond->b};
+        possible_of(&pairs[*count].region, cuts, n);
+        *count += pairs[*count].region.count != 0;
+        free(cuts);
+    }
     return pairs;
 }
 

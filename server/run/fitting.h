@@ -1,0 +1,11 @@
+/* Lines of clocks that are tied by messages: each goes into the middle of what the others leave it (Duda et al. 1987), and what is
+ * contradicted then is moved together with its neighbours (settling.h). */
+#ifndef SERVER_RUN_FITTING_H
+#define SERVER_RUN_FITTING_H
+
+#include "server/run/settling.h"
+
+/* Makes fits better that are about right, of a tying that is closed; the first stays. */
+void fit_lines(const struct tying *tying, struct line_fit *fits);
+
+#endif

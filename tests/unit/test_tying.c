@@ -1,0 +1,155 @@
+/* Clocks of many hosts tied by messages: what is said of each is true, and is known where messages go both ways. */
+#include "server/run/fitting.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CLOCKS 12u
+#define LENGTH 1000000000.0
+
+static uint64_t state_of_chance;
+static uint64_t chance(uint64_t below)
+{
+    state_of_chance = state_of_chance * 6364136223846793005u + 1442695040888963407u;
+    return (state_of_chance >> 33) % below;
+}
+
+struct truth {
+    double offset, drift;
+};
+static double shows(const struct truth *t, double at)
+{
+    return at + t->offset + at * t->drift;
+}
+
+struct world {
+    struct truth clocks[CLOCKS];
+    unsigned count;
+    bool reach[CLOCKS][CLOCKS]; /* messages went */
+    struct message {
+        uint32_t from, to;
+        int64_t sent, got;
+    } messages[4000];
+    size_t message_count;
+};
+
+static void send(struct world *w, uint32_t from, uint32_t to)
+{
+    double at = (double)chance((uint64_t)LENGTH), later = at + 5000 + (double)chance(2000000);
+    w->messages[w->message_count++] =
+        (struct message){from, to, (int64_t)floor(shows(&w->clocks[from], at)),
+                         (int64_t)ceil(shows(&w->clocks[to], later))};
+    w->reach[from][to] = true;
+}
+
+static void make(struct world *w)
+{
+    *w = (struct world){.count = 2 + (unsigned)chance(CLOCKS - 1)};
+    for (unsigned c = 0; c < w->count; c++)
+        w->clocks[c] = (struct truth){(double)chance(10000000000) - 5e9,
+                                      ((double)chance(401) - 200) / 1e6};
+    for (unsigned pair = 0; pair < w->count + 2; pair++) {
+        uint32_t a = (uint32_t)chance(w->count), b = (uint32_t)chance(w->count);
+        unsigned ways = (unsigned)chance(3); /* 0: one way alone */
+        for (unsigned i = 0; i < 40 && a != b; i++)
+            send(w, ways && i % 2 ? b : a, ways && i % 2 ? a : b);
+    }
+}
+
+static struct tying *tied(const struct world *w)
+{
+    struct tying *t = tying_new(w->count, LENGTH / 2);
+    for (size_t i = 0; i < w->message_count; i++) {
+        const struct message *m = &w->messages[i];
+        size_t bond = tying_note(t, m->from, m->to, m->sent, m->got);
+        assert_true(bond < t->count);
+        assert_int_equal(bond_other(&t->bonds[bond], m->from), m->to);
+    }
+    tying_close(t);
+    return t;
+}
+
+/* By going round until nothing more is found. */
+static void find_known(const struct world *w, bool *known)
+{
+    known[0] = true;
+    for (unsigned round = 0; round < w->count; round++)
+        for (unsigned a = 0; a < w->count; a++)
+            for (unsigned b = 0; b < w->count; b++)
+                known[b] |= known[a] && w->reach[a][b] && w->reach[b][a];
+}
+
+static void bounds_are_true(const struct world *w, const struct tying *t)
+{
+    struct tied is[CLOCKS];
+    bool known[CLOCKS] = {false};
+    double at = LENGTH * 0.9, shown = shows(&w->clocks[0], at);
+    find_known(w, known);
+    tying_bound(t, shown, is);
+    for (unsigned c = 0; c < w->count; c++) {
+        assert_int_equal(is[c].known, known[c]);
+        if (!known[c])
+            continue;
+        double ahead = shows(&w->clocks[c], at) - shown;
+        double drift = (1 + w->clocks[c].drift) / (1 + w->clocks[0].drift) - 1;
+        assert_false(is[c].uneven);
+        assert_true(is[c].ahead_ns.low <= ahead + 1 && ahead - 1 <= is[c].ahead_ns.high);
+        assert_true(is[c].drift.low <= drift + 1e-12 && drift - 1e-12 <= is[c].drift.high);
+    }
+}
+
+/* No message is there before it went, also where messages go one way alone. */
+static void lines_contradict_nothing(const struct world *w, const struct tying *t)
+{
+    struct line_fit fits[CLOCKS];
+    for (unsigned c = 0; c < w->count; c++) /* about right */
+        fits[c] = (struct line_fit){w->clocks[c].offset - w->clocks[0].offset + 1e6, 0};
+    fits[0].at = 0;
+    fit_lines(t, fits);
+    for (size_t i = 0; i < w->message_count; i++) {
+        const struct message *m = &w->messages[i];
+        double sent = line_fit_time(&fits[m->from], t->middle, (double)m->sent),
+               got = line_fit_time(&fits[m->to], t->middle, (double)m->got);
+        assert_true(sent <= got + 0.01);
+    }
+}
+
+static void what_is_said_of_clocks_is_true(void **state)
+{
+    (void)state;
+    static struct world world;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        state_of_chance = seed;
+        make(&world);
+        struct tying *t = tied(&world);
+        bounds_are_true(&world, t);
+        lines_contradict_nothing(&world, t);
+        tying_free(t);
+    }
+}
+
+/* Each beside the next: what is kept grows with that, and not with all that could speak with each other. */
+static void many_hosts_take_little(void **state)
+{
+    (void)state;
+    const uint32_t many = 20000;
+    struct tying *t = tying_new(many, 0);
+    for (uint32_t c = 1; c < many; c++) {
+        tying_note(t, c - 1, c, 0, 1000);
+        tying_note(t, c, c - 1, 0, 1000);
+    }
+    tying_close(t);
+    assert_int_equal(t->count, many - 1);
+    assert_int_equal(t->begin[many], 2 * (many - 1));
+    tying_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_of_clocks_is_true),
+        cmocka_unit_test(many_hosts_take_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
