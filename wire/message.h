@@ -68,6 +68,7 @@
     M(34, FEED)   /* tell me when the run grows */                               \
     M(36, INPUT)  /* (of a program) what a call of it brought from outside: wire/input.h */ \
     M(37, SHOW)   /* from a debugger to a viewer itself: go there; and whether it did */ \
+    M(38, ANSWERED) /* from within: what the clock of an agent's host said, asked through NATS */ \
     M(39, REACHED) /* from within: how far a stream of NATS is there, once the next batch is */ \
     M(40, AGENT)  /* an agent connects (wire/forwarded.h) */                     \
     M(41, STREAM) /* a journal that it has */                                    \

@@ -121,6 +121,7 @@ static void close_nats(struct destination *to)
         free(news);
     }
     free(n->subjects);
+    free(n->host);
     nats_where_free(&n->where);
     pthread_mutex_destroy(&n->lock);
     pthread_cond_destroy(&n->wake);
@@ -143,7 +144,6 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
                                      struct error *error)
 {
     struct nats_where read;
-    (void)host;
     if (!tls_is_there()) { /* nor is zstd, which packs what is sent */
         tls_new(-1, false, NULL, error);
         return NULL;
@@ -152,7 +152,7 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
         return NULL;
     struct nats *n = memory_zeroed(1, sizeof *n);
     *n = (struct nats){
-        .to = {&destination_nats}, .loop = loop, .where = read, .hears = hears, .context = context};
+        .to = {&destination_nats}, .loop = loop, .where = read, .host = memory_copied(host), .hears = hears, .context = context};
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -167,6 +167,7 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     ev_async_stop(loop, &n->told);
     error_set(error, "%s: no thread can be started", n->where.shown);
     nats_where_free(&n->where);
+    free(n->host);
     free(n);
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "server/agent/natskeeper.h"
 
 #include "memory/memory.h"
+#include "server/agent/natsclock.h"
 #include "server/loop/turn.h"
 
 #include <stdio.h>
@@ -121,7 +122,17 @@ static void subject_rest(struct subject *subject)
     free(subject->run);
     free(subject->stream);
     free(subject->subject);
+    natsSubscription_Destroy(subject->clock);
     *subject = (struct subject){0};
+}
+
+/* Its journals of one run answer once. */
+static bool is_answered(const struct nats *n, const char *run)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->subjects[i].clock && strcmp(n->subjects[i].run, run) == 0)
+            return true;
+    return false;
 }
 
 /* Asks how far a stream got. */
@@ -138,6 +149,8 @@ static bool offer_it(struct nats *n, struct order *order, char *why)
     subject->subject = nats_subject(order->run, order->message.id);
     if (!have_stream(n, subject, why))
         return false;
+    if (!is_answered(n, order->run))
+        subject->clock = natsclock_answer(&n->link, order->run, n->host);
     natsMsg *found = NULL;
     jsErrCode code = 0;
     struct nats_message message = {0};
@@ -256,9 +269,9 @@ static void hang_up(struct nats *n)
     drop_orders(n);
     n->full = false;
     pthread_mutex_unlock(&n->lock);
-    natslink_close(&link);
     for (size_t i = 0; i < n->count; i++)
         subject_rest(&n->subjects[i]);
+    natslink_close(&link);
 }
 
 /* True: nobody wants it any more. */

@@ -30,6 +30,7 @@ struct news {
 
 struct subject { /* of the thread alone */
     char *run, *stream, *subject; /* NULL: not offered */
+    natsSubscription *clock; /* questions about its run; NULL: another one has them */
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t last; /* number in JetStream of its last message; 0 none */
 };
@@ -41,6 +42,7 @@ struct nats {
     const struct destination_hears *hears;
     void *context;
     struct nats_where where;
+    char *host;
     bool here;
     pthread_t thread;
     pthread_mutex_t lock; /* over what follows */

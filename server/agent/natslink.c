@@ -210,6 +210,8 @@ static natsStatus prepare(natsOptions *options, const struct nats_where *where, 
         s = natsOptions_SetAllowReconnect(options, false);
     if (s == NATS_OK)
         s = natsOptions_SetPingInterval(options, PING_MS);
+    if (s == NATS_OK)
+        s = natsOptions_SetSendAsap(options, true); /* each message is waited for */
     *which = "its address";
     if (s == NATS_OK)
         s = show_who(options, which);

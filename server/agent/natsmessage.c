@@ -1,6 +1,7 @@
 #include "server/agent/natsmessage.h"
 
 #include "memory/memory.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,13 @@ char *nats_stream(const char *run)
     char *name = nats_name(run), *stream = memory_printed("poet-%s", name);
     free(name);
     return stream;
+}
+
+char *nats_clock_subject(const char *run)
+{
+    char *name = nats_name(run), *subject = memory_printed("poet.%s.clock.ask", name);
+    free(name);
+    return subject;
 }
 
 char *nats_subject(const char *run, const uint8_t *id)
@@ -127,13 +135,27 @@ uint32_t nats_parts(size_t packed_bytes, size_t most)
     return parts <= NATS_PARTS_MOST ? (uint32_t)parts : 0;
 }
 
+static void put_head(struct out *out)
+{
+    put_u32(out, HELLO_MAGIC);
+    put_u32(out, NATS_MESSAGE_VERSION);
+}
+
+static void get_head(struct in *in)
+{
+    uint32_t magic = get_u32(in), version = get_u32(in);
+    if (!in->error && magic != HELLO_MAGIC)
+        in_fail(in, "is no message of Poet");
+    if (!in->error && version != NATS_MESSAGE_VERSION)
+        in_fail(in, "is of another version of Poet");
+}
+
 void put_nats_message(struct out *out, const struct nats_message *message, size_t most)
 {
     const struct forwarded_batch *batch = &message->batch;
     size_t room = most - NATS_HEAD_BYTES, from = message->part * room;
     size_t left = batch->packed_bytes - from;
-    put_u32(out, HELLO_MAGIC);
-    put_u32(out, NATS_MESSAGE_VERSION);
+    put_head(out);
     put_bytes(out, message->id, FORWARD_ID_BYTES);
     put_u8(out, message->ends);
     put_u32(out, message->part);
@@ -145,11 +167,7 @@ void put_nats_message(struct out *out, const struct nats_message *message, size_
 bool get_nats_message(struct in *in, struct nats_message *message)
 {
     *message = (struct nats_message){0};
-    uint32_t magic = get_u32(in), version = get_u32(in);
-    if (!in->error && magic != HELLO_MAGIC)
-        in_fail(in, "is no message of Poet");
-    if (!in->error && version != NATS_MESSAGE_VERSION)
-        in_fail(in, "is of another version of Poet");
+    get_head(in);
     const uint8_t *id = get_bytes(in, FORWARD_ID_BYTES);
     if (id)
         memcpy(message->id, id, FORWARD_ID_BYTES);
@@ -167,6 +185,47 @@ uint64_t nats_next(const struct nats_message *message)
     bool whole = message->part + 1 == message->parts;
     return message->batch.first + (whole ? message->batch.count : 0);
 }
+
+/* ---- clocks ---- */
+
+void put_nats_question(struct out *out, uint64_t asked)
+{
+    put_head(out);
+    put_u64(out, asked);
+}
+
+bool get_nats_question(struct in *in, uint64_t *asked)
+{
+    get_head(in);
+    *asked = get_u64(in);
+    return in_done(in);
+}
+
+void put_nats_answer(struct out *out, const struct nats_answer *answer)
+{
+    put_head(out);
+    put_u64(out, answer->asked);
+    put_u64(out, answer->heard);
+    put_u64(out, answer->said);
+    put_string(out, answer->host);
+}
+
+bool get_nats_answer(struct in *in, struct nats_answer *answer)
+{
+    get_head(in);
+    answer->asked = get_u64(in);
+    answer->heard = get_u64(in);
+    answer->said = get_u64(in);
+    answer->host = get_name(in, NATS_HOST_BYTES);
+    bool good = in_done(in) && answer->host;
+    if (!good) {
+        free(answer->host);
+        answer->host = NULL;
+    }
+    return good;
+}
+
+/* ---- parts ---- */
 
 bool nats_assemble(struct nats_assembly *a, struct nats_message *message)
 {

@@ -11,6 +11,7 @@
 #define NATS_MESSAGE_VERSION 1u
 #define NATS_HEAD_BYTES 53u /* of each message */
 #define NATS_PARTS_MOST 65536u
+#define NATS_HOST_BYTES 256u
 
 struct nats_where { /* nats://[USER[:PASSWORD]@]HOST[:PORT][#RUN], or tls:// */
     char *url; /* as libnats wants it */
@@ -45,6 +46,17 @@ void put_nats_message(struct out *out, const struct nats_message *message, size_
 bool get_nats_message(struct in *in, struct nats_message *message);
 /* The chunk that is wanted behind this message, if it is the last one. */
 uint64_t nats_next(const struct nats_message *message);
+
+/* What hosts' clocks say is asked beside the stream: a question goes to all agents of a run, and each of them answers. */
+char *nats_clock_subject(const char *run); /* in no stream */
+struct nats_answer { /* when the question went, by the clock of who asks; when it was there, and when this went, by that of a host */
+    uint64_t asked, heard, said;
+    char *host; /* readable; the caller's */
+};
+void put_nats_question(struct out *out, uint64_t asked);
+bool get_nats_question(struct in *in, uint64_t *asked);
+void put_nats_answer(struct out *out, const struct nats_answer *answer);
+bool get_nats_answer(struct in *in, struct nats_answer *answer);
 
 /* Parts become batches again. */
 struct nats_assembly {

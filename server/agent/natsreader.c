@@ -2,6 +2,7 @@
 #include "server/agent/natsreader.h"
 
 #include "memory/memory.h"
+#include "server/agent/natsclock.h"
 #include "server/agent/natslink.h"
 #include "server/loop/log.h"
 #include "server/store/reached.h"
@@ -41,6 +42,7 @@ struct natsreader {
     char *stream, *subjects;
     struct natslink link;
     natsSubscription *subscription;
+    struct natsclock *clock;
     uint64_t next; /* message of the stream */
     int64_t made_ns; /* when the stream was */
     int fd;
@@ -139,6 +141,7 @@ static struct journal *journal_of(struct natsreader *r, const uint8_t *id)
     if (r->count == FORWARD_STREAMS_MOST)
         return NULL;
     wait_for_end(r);
+    natsclock_soon(r->clock);
     return add_journal(r, id, 0, false);
 }
 
@@ -242,13 +245,17 @@ static bool subscribe(struct natsreader *r, char *why)
     if (s != NATS_OK)
         natslink_why(why, &r->where, r->stream, s,
                      s == NATS_NOT_FOUND ? JSStreamNotFoundErr : code);
+    else
+        r->clock = natsclock_new(&link, r->where.run);
     return s == NATS_OK;
 }
 
 static void hang_up(struct natsreader *r)
 {
     natsSubscription_Destroy(r->subscription);
+    natsclock_free(r->clock);
     r->subscription = NULL;
+    r->clock = NULL;
     pthread_mutex_lock(&r->lock);
     struct natslink link = r->link;
     r->link = (struct natslink){0};
@@ -265,6 +272,8 @@ static void read_on(struct natsreader *r, char *why)
         if (s == NATS_OK)
             take(r, msg);
         natsMsg_Destroy(msg);
+        natsclock_go_on(r->clock, &r->out);
+        tell_all(r);
         hear(r);
     }
     natslink_why(why, &r->where, r->stream, s, 0);

@@ -7,8 +7,8 @@
 #include "server/file/rest.h"
 #include "server/loop/log.h"
 #include "server/peers/begun.h"
+#include "server/peers/clocking.h"
 #include "server/peers/server.h"
-#include "server/run/exchanges.h"
 #include "server/taking/origin.h"
 #include "server/taking/taking.h"
 #include "wire/forwarded.h"
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define ORIGINS_MOST 65536u
+#define CLOCK_HOST_BYTES 256u
 
 /* A stream of some agent, which may come and go. */
 struct source {
@@ -28,7 +29,7 @@ struct source {
     uint32_t stream; /* by which number */
     uint64_t complete; /* chunks */
     bool resumed; /* it is in the file of a server before this one; and nobody has sent more yet */
-    unsigned answers; /* of the agent's clock, as the run knows them */
+    bool settled; /* it has ended, and what clocks said by then is kept */
 };
 
 struct far { /* of an agent's peer */
@@ -36,7 +37,8 @@ struct far { /* of an agent's peer */
     size_t *sources; /* by stream: its place, plus 1; 0 none */
     size_t count, room;
     struct offset offset; /* of its clock */
-    struct exchange exchange; /* likewise, for runs; host is that above */
+    struct clocking clocking; /* of its host, for runs; of a reader, of others */
+    bool heard; /* something was, since it was kept */
     uint64_t asked_ns; /* by ours, when that was asked last; 0 never */
     bool waits; /* for the answer */
     unsigned answers;
@@ -131,31 +133,26 @@ static struct source *begin(struct peer *peer, const struct forwarded_stream *st
     return source;
 }
 
-/* What is known of its clock goes into the journal of its runs: soon, at the end of each, and now and then. */
-static void keep_clock(struct server *server, struct source *source)
+/* None of what this connection brings for its run is still to come. */
+static bool is_last(const struct sources *sources, const struct source *source)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct source *other = &sources->items[i];
+        if (other->run == source->run && other->peer == source->peer && !other->origin->ended)
+            return false;
+    }
+    return true;
+}
+
+static void keep_clocks(struct server *server, struct source *source)
 {
     struct far *far = source->peer ? source->peer->far : NULL;
-    if (!far || !source->run || source->run->finished || far->answers == source->answers)
+    bool ends = source->origin->ended && !source->settled;
+    if (!far || !source->run || source->run->finished || !(far->heard || ends))
         return;
-    if (far->answers < source->answers + source->answers / 4 + 1 && !source->origin->ended)
-        return;
-    struct out out = {0};
-    struct exchange *exchange = &far->exchange;
-    exchange->server = (char *)(uintptr_t)turn_host();
-    exchange->host = far->host;
-    ways_close(&exchange->asked);
-    ways_close(&exchange->answered);
-    exchanges_put(&out, exchange);
-    taker_enter(server->taker);
-    if (!out.failed &&
-        journal_put(
-            source->run->taking,
-            &(struct chunk){.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size}, 1,
-            false))
-        source->answers = far->answers;
-    taker_leave(server->taker);
-    server->behind = true;
-    out_free(&out);
+    source->settled = source->origin->ended;
+    clocking_keep(&far->clocking, server, source->run,
+                  source->settled && is_last(server->sources, source));
 }
 
 static void take_stream(struct peer *peer, const uint8_t *body, size_t size)
@@ -188,8 +185,9 @@ static void take_stream(struct peer *peer, const uint8_t *body, size_t size)
                  (unsigned long long)source->origin->next);
     if (source->resumed)
         source->run->left = source->resumed = false;
-    source->answers = 0;
-    keep_clock(peer->server, source); /* the run may be over at once */
+    source->settled = false;
+    far->heard = true; /* the run may be over at once */
+    keep_clocks(peer->server, source);
     if (source->run)
         tell(peer, MESSAGE_EXPECTED, stream.stream, source->origin->next);
     else
@@ -299,8 +297,20 @@ static void take_clock(struct peer *peer, const uint8_t *body, size_t size)
     uint64_t here = turn_clock_ns();
     far->answers++;
     offset_take(&far->offset, asked, heard, said, here);
-    ways_add(&far->exchange.asked, (int64_t)asked, (int64_t)heard);
-    ways_add(&far->exchange.answered, (int64_t)said, (int64_t)here);
+    far->heard |= clocking_take(&far->clocking, far->host, &(struct asking){asked, heard, said, here});
+}
+
+/* Of what is read from NATS: what the clock of some agent's host said, whom the reader asked. */
+static void take_answered(struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    char *host = get_name(&in, CLOCK_HOST_BYTES);
+    struct asking asking = {get_u64(&in), get_u64(&in), get_u64(&in), get_u64(&in)};
+    if (in_done(&in) && host)
+        peer->far->heard |= clocking_take(&peer->far->clocking, host, &asking);
+    else
+        peer_refuse(peer, "ANSWERED: %s", in.error);
+    free(host);
 }
 
 static void say_clock(const struct peer *peer)
@@ -322,6 +332,8 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         take_batch(peer, body, size);
     else if (type == MESSAGE_REACHED && !peer->channel.tls)
         take_reached(peer, body, size);
+    else if (type == MESSAGE_ANSWERED && !peer->channel.tls)
+        take_answered(peer, body, size);
     else if (type == MESSAGE_TIMED)
         take_clock(peer, body, size);
     else
@@ -348,8 +360,7 @@ static void gone(struct peer *peer)
             sources->items[i].peer = NULL;
     if (!peer->server->quiet)
         say_clock(peer);
-    ways_free(&peer->far->exchange.asked);
-    ways_free(&peer->far->exchange.answered);
+    clocking_free(&peer->far->clocking);
     free(peer->far->host);
     free(peer->far->sources);
     free(peer->far);
@@ -387,14 +398,19 @@ void agents_look(struct server *server)
             ask_clock(peer, now);
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct source *source = &sources->items[i];
-        keep_clock(server, source);
+        keep_clocks(server, source);
         if (!source->run || !source->run->finished || !source->origin->ended)
             continue;
         source->complete = source->origin->next;
-        source->run = NULL;
-        if (source->peer)
+        if (source->peer) {
+            clocking_forget(&source->peer->far->clocking, source->run);
             tell(source->peer, MESSAGE_COMPLETE, source->stream, source->complete);
+        }
+        source->run = NULL;
     }
+    for (struct peer *peer = sources ? server->peers : NULL; peer; peer = peer->next)
+        if (peer->far)
+            peer->far->heard = false;
 }
 
 bool agents_expected(const struct server *server)

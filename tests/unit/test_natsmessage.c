@@ -162,6 +162,46 @@ static void nonsense(void **state)
     out_free(&out);
 }
 
+static void clocks(void **state)
+{
+    struct out out = {0};
+    struct nats_answer told = {.asked = 5, .heard = UINT64_MAX, .said = 7, .host = "a host"}, read;
+    uint64_t asked;
+    (void)state;
+    is_text(nats_clock_subject("x y"), "poet.x_20y.clock.ask");
+    put_nats_question(&out, 5);
+    for (size_t size = 0; size < out.size; size++) {
+        struct in in = in_from(out.data, size);
+        assert_false(get_nats_question(&in, &asked));
+    }
+    struct in in = in_from(out.data, out.size);
+    assert_true(get_nats_question(&in, &asked));
+    assert_int_equal(asked, 5);
+    out.size = 0;
+    put_nats_answer(&out, &told);
+    for (size_t size = 0; size < out.size; size++) {
+        in = in_from(out.data, size);
+        assert_false(get_nats_answer(&in, &read));
+        assert_null(read.host);
+    }
+    in = in_from(out.data, out.size);
+    assert_true(get_nats_answer(&in, &read));
+    assert_true(read.asked == 5 && read.heard == UINT64_MAX && read.said == 7);
+    is_text(read.host, "a host");
+    put_u8(&out, 0); /* more than it is */
+    in = in_from(out.data, out.size);
+    assert_false(get_nats_answer(&in, &read));
+    out.size = 0;
+    char name[NATS_HOST_BYTES + 2];
+    memset(name, 'h', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    told.host = name;
+    put_nats_answer(&out, &told);
+    in = in_from(out.data, out.size);
+    assert_false(get_nats_answer(&in, &read));
+    out_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +209,7 @@ int main(void)
         cmocka_unit_test(addresses),
         cmocka_unit_test(split),
         cmocka_unit_test(nonsense),
+        cmocka_unit_test(clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
