@@ -50,7 +50,7 @@ static void append(struct inputs *inputs, struct inputs_thread *t, const struct 
         memcpy(t->bytes + t->size, body.data, body.size);
         t->size += body.size;
         inputs->bytes += body.size;
-        t->calls += !(input->flags & INPUT_MORE);
+        t->calls += !(input->flags & (INPUT_MORE | INPUT_OWN));
     }
     out_free(&body);
 }
