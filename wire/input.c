@@ -62,11 +62,11 @@ bool get_input(struct in *in, struct input *input)
     if (input->size > INPUT_PIECE_BYTES)
         in_fail(in, "more than a piece of input");
     input->bytes = get_bytes(in, input->size);
-    bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED));
+    bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED | INPUT_STREAMS));
     if (is_call && (!input->call || input->call >= INPUT_CALL_COUNT))
         in_fail(in, "input of a call that is not known");
     bool has_bytes = is_call && !(input->flags & INPUT_OWN);
-    if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED | INPUT_OWN) ||
+    if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED | INPUT_OWN | INPUT_STREAMS) ||
         (!has_bytes && input->size))
         in_fail(in, "input that cannot be");
     return in_done(in);

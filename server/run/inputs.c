@@ -67,6 +67,8 @@ void inputs_add(struct run *run, uint32_t session, uint32_t thread, uint32_t lin
         t->passed += input->result > 0 ? (uint64_t)input->result : 0;
     else if (input->flags & INPUT_CUT)
         t->cut = true;
+    else if (input->flags & INPUT_STREAMS)
+        t->streams = true;
     else if (!t->cut)
         append(run->inputs, t, input);
     run->generation++;

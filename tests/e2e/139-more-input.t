@@ -269,4 +269,30 @@ for program in $programs; do
     is "$program: a message of another length: differs" "$(replay messages OTHER=1; echo $?)" 1
     like "$program: which is told, too" "$(cat said)" '^poet replay: differs: T:main called recvfrom \(99\), where it called recvfrom \(100\)'
 done
+
+# ---- what C's stdio reads is not recorded, and that is said ----
+cat >stdio.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    char line[100];
+    pthread_mutex_lock(&m);
+    printf("%ld %s", (long)time(0), fgets(line, sizeof line, stdin) ? line : "nothing");
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+C
+gcc -w -g stdio.c -o plain -pthread
+poetcc -trace -w -g stdio.c -o traced
+poetcc -trace -w -static -g stdio.c -o fixed 2>/dev/null
+for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
+    record $program read
+    is "$program: poet stat says that stdio reads" "$(poet stat in.poet | grep ^input)" "input           1 call; not what C's stdio reads"
+    is "$program: in JSON, too" "$(poet stat --json in.poet | python3 -c 'import json,sys; print(json.load(sys.stdin)["input"]["stdio"])')" True
+    is "$program: it is repeated with what is there" "$(replay read; echo $? $(cat second))" "0 $(sed 's/abc/else/' first)"
+    like "$program: which is said" "$(cat said)" "^poet replay: what the program reads through C's stdio was not recorded: it is as it is now$"
+done
 done_testing

@@ -56,7 +56,8 @@ static void what_cannot_be_is_refused(void **context)
     assert_false(is_taken((struct input){.call = 1, .bytes = bytes, .size = sizeof bytes}));
     assert_false(is_taken((struct input){.call = INPUT_NONE}));
     assert_false(is_taken((struct input){.call = INPUT_CALL_COUNT}));
-    assert_false(is_taken((struct input){.call = 1, .flags = 16}));
+    assert_false(is_taken((struct input){.call = 1, .flags = 32}));
+    assert_true(is_taken((struct input){.flags = INPUT_STREAMS}));
     assert_true(is_taken((struct input){.call = 1, .flags = INPUT_OWN}));
     assert_false(is_taken((struct input){.call = 1, .flags = INPUT_OWN, .bytes = bytes, .size = 1}));
     assert_false(is_taken((struct input){.flags = INPUT_CUT, .bytes = bytes, .size = 1}));

@@ -9,6 +9,7 @@
 
 #include "clients/trace/calls/behind.h"
 #include "clients/trace/calls/outside.h"
+#include "clients/trace/calls/streams.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/likely.h"
 #include "clients/trace/core/link.h"
@@ -166,4 +167,11 @@ void input_begin(bool first)
     if (first && (records || input_gives))
         outside_inherited();
     input_looks = records || input_gives;
+}
+
+void input_streams(void)
+{
+    struct thread *t = records && streams_read() ? thread_recording() : NULL;
+    if (t)
+        tell(t, &(struct input){.flags = INPUT_STREAMS});
 }

@@ -18,6 +18,7 @@ struct thread;
 void input_find(void);
 /* Reads POET_INPUT, and POET_REPLAY_INPUT.  first: of the run, its pipes are from outside. */
 void input_begin(bool first);
+void input_streams(void); /* tells what will not be recorded, once there is a thread that can */
 void input_handler(int enters); /* the calling thread is in a signal handler, or leaves it (-1) */
 
 /* ---- for the calls ---- */
