@@ -270,6 +270,98 @@ for program in $programs; do
     like "$program: which is told, too" "$(cat said)" '^poet replay: differs: T:main called recvfrom \(99\), where it called recvfrom \(100\)'
 done
 
+# ---- what cannot be read fails as it does without us, and a descriptor does not come again ----
+cat >odd.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/times.h>
+#include <sys/resource.h>
+#include <fcntl.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static char b[100], ctl[200];
+static void say(const char *w, long n) { int e = errno; printf("%s %ld %s\n", w, n, n < 0 ? strerror(e) : ""); errno = 0; }
+int main(int argc, char **argv)
+{
+    pthread_mutex_lock(&m); pthread_mutex_unlock(&m);
+    volatile int zero = 0;
+    void *bad = mmap(0, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct iovec v = {b, sizeof b}, badv = {bad, 10};
+    struct msghdr h = {0, 0, &v, 1, ctl, sizeof ctl, 0};
+    ssize_t n = recvmsg(0, &h, 0);
+    say("recvmsg", n);
+    printf("%.*s flags %x control %zu\n", (int)n, b, h.msg_flags, h.msg_controllen);
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) printf("%d:%d\n", c->cmsg_level, c->cmsg_type);
+    n = recvmsg(0, &(struct msghdr){0, 0, &v, 1, bad, 0, 0}, 0);
+    say("no control", n);
+    say("recvmsg with bad iov", recvmsg(0, &(struct msghdr){0, 0, bad, 1, 0, 0, 0}, MSG_DONTWAIT));
+    say("bad base", recvmsg(0, &(struct msghdr){0, 0, &badv, 1, 0, 0, 0}, MSG_DONTWAIT));
+    say("none", recvmsg(0, &(struct msghdr){0, 0, bad, 0, 0, 0, 0}, MSG_DONTWAIT));
+    say("many", recvmsg(0, &(struct msghdr){0, 0, bad, 5000, 0, 0, 0}, MSG_DONTWAIT));
+    say("recvfrom without room", recvfrom(0, b, 10, MSG_DONTWAIT, (void *)ctl, (void *)(long)zero));
+    say("recvfrom bad bytes", recvfrom(0, bad, 10, MSG_DONTWAIT, 0, 0));
+    int fd = open(argv[1], O_RDONLY);
+    say("readv NULL", readv(fd, (void *)(long)zero, 2));
+    say("readv bad", readv(fd, bad, 2));
+    say("readv bad base", readv(fd, &badv, 1));
+    say("readv none", readv(fd, bad, 0));
+    say("readv many", readv(fd, bad, 5000));
+    say("readv fewer", readv(fd, bad, -3));
+    say("pread", pread(fd, b, 10, -1));
+    say("pread bad", pread(fd, bad, 10, 0));
+    say("readv of what is only written", readv(open("/dev/null", O_WRONLY), bad, 2));
+    say("times", times((void *)(long)zero) > 0);
+    say("getrusage", getrusage(99, (void *)b));
+    struct iovec one[1024];
+    static char many[1024];
+    for (int i = 0; i < 1024; i++) one[i] = (struct iovec){many + i, 1};
+    say("1024 of one byte", readv(fd, one, 1024));
+    unsigned sum = 0; for (int i = 0; i < 1024; i++) sum = sum * 31 + (unsigned char)many[i];
+    printf("%u\n", sum);
+    return 0;
+}
+C
+cat >passing.py <<'PY'
+# passing.py WORD PROGRAM...: runs it with a socket as its standard input, in which a descriptor and messages lie
+import os, socket, sys, array
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+os.set_inheritable(a.fileno(), True)
+r, w = os.pipe()
+b.sendmsg([sys.argv[1].encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [r]))])
+b.send(b"second " + sys.argv[1].encode())
+for i in range(9): b.send(b"x" * (i + 3))
+os.dup2(a.fileno(), 0)
+os.set_inheritable(b.fileno(), True)
+os.execvp(sys.argv[2], sys.argv[2:])
+PY
+gcc -w -g odd.c -o plain -pthread
+poetcc -trace -w -g odd.c -o traced
+poetcc -trace -w -static -g odd.c -o fixed 2>/dev/null
+seq 2000 >file
+python3 passing.py abc ./plain file >bare
+for program in $(echo "$programs" | sed 's/ checked//; s/ fixed-checked//'); do
+    rm -f in.poet again.poet
+    case $program in
+    plain) python3 passing.py abc poet record --without process --with-input -o in.poet ./plain file >first ;;
+    *) POET_INPUT=1 POET_OUTPUT=in.poet python3 passing.py abc ./$program file >first ;;
+    esac
+    until_true finished in.poet
+    check "$program: odd calls do what they do without us" cmp bare first
+    is "$program: and are repeated" "$(timeout 60 python3 passing.py else poet replay in.poet -o again.poet >second 2>said; echo $?)" 0
+    is "$program: the descriptor was cut off" "$(diff first second)" "2,3c2
+< abc flags 0 control 24
+< 1:1
+---
+> abc flags $(printf %x 8) control 0"
+done
+
 # ---- what C's stdio reads is not recorded, and that is said ----
 cat >stdio.c <<'C'
 #include <pthread.h>

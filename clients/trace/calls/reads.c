@@ -8,7 +8,6 @@
 #include "clients/trace/core/likely.h"
 #include "clients/trace/core/module.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -88,7 +87,6 @@ INPUT_EXPORTED ssize_t recv(int fd, void *bytes, size_t size, int flags)
 
 /* ---- into several ---- */
 
-/* (a call that fails may have been given none that can be read) */
 static size_t total(const struct iovec *iov, size_t count)
 {
     size_t bytes = 0;
@@ -97,16 +95,16 @@ static size_t total(const struct iovec *iov, size_t count)
     return bytes;
 }
 
-/* What is asked for is known before only if it is compared. */
-static void ask(struct input *call, const struct iovec *iov, size_t count)
+/* How much is asked for is looked at only of a call that succeeds: another one may have been given what cannot be
+ * read. */
+static void ask(struct thread *t, struct input *call, const struct iovec *iov, size_t count)
 {
-    call->asked = input_gives ? total(iov, count) : 0;
+    call->asked = input_gives && !given_fails(t) ? total(iov, count) : 0;
 }
 
 static void asked(struct input *call, ssize_t result, const struct iovec *iov, size_t count)
 {
-    if (!input_gives && (result >= 0 || errno != EFAULT))
-        call->asked = total(iov, count);
+    call->asked = result < 0 ? 0 : total(iov, count);
 }
 
 static void scatter(struct given *g, const struct iovec *iov, size_t count)
@@ -121,7 +119,7 @@ static ssize_t take_readv(struct thread *t, int fd, const struct iovec *iov, int
     struct input call = {.call = INPUT_READV};
     struct given g;
     ssize_t result;
-    ask(&call, iov, (size_t)count);
+    ask(t, &call, iov, (size_t)count);
     if (input_given(t, &call, &g)) {
         result = (ssize_t)call.result;
         if (result > 0)
@@ -129,8 +127,8 @@ static ssize_t take_readv(struct thread *t, int fd, const struct iovec *iov, int
         outside_move_on(fd, result);
     } else {
         result = find_readv()(fd, iov, count);
-        asked(&call, result, iov, (size_t)count);
     }
+    asked(&call, result, iov, (size_t)count);
     struct brought brought = {.iov = iov, .count = result > 0 ? (size_t)count : 0};
     brought.size = result > 0 ? least((size_t)result, total(iov, brought.count)) : 0;
     input_end_of(t, &call, result, &brought);
@@ -242,7 +240,7 @@ static ssize_t take_message(struct thread *t, enum input_call which, int fd, str
         received.msg_namelen = sizeof sender;
     }
     size_t name_room = received.msg_namelen;
-    ask(&call, m->msg_iov, m->msg_iovlen);
+    ask(t, &call, m->msg_iov, m->msg_iovlen);
     given = input_given(t, &call, &g);
     ssize_t result = given ? (ssize_t)call.result : receive(which, fd, &received, flags);
     asked(&call, result, m->msg_iov, m->msg_iovlen);

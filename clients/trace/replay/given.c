@@ -88,14 +88,33 @@ static bool can_be(const struct input *was)
     return !is_read || was->result <= 0 || (uint64_t)was->result <= input_length(was);
 }
 
+/* Its line, and where the next of its calls is. */
+static uint32_t next_of(const struct part *p, uint64_t *at)
+{
+    uint32_t line = (uint32_t)(p->line - script_line(0));
+    *at = p->given_line == line ? p->given : 0;
+    return line;
+}
+
+bool given_fails(struct thread *t)
+{
+    struct input was;
+    uint64_t at;
+    if (!recorded || !part_plays(t))
+        return false;
+    uint32_t line = next_of(&t->part, &at);
+    return input_next(recorded, line, &at, &was) && was.result < 0;
+}
+
 bool given_find(struct thread *t, struct input *call, struct given *g)
 {
     if (!recorded || !part_plays(t))
         return false;
     struct part *p = &t->part;
-    uint32_t line = (uint32_t)(p->line - script_line(0));
-    uint64_t from = p->given_line == line ? p->given : 0, at = from;
+    uint64_t from, at;
+    uint32_t line = next_of(p, &from);
     struct input was = {0};
+    at = from;
     if (!walk(line, &at, call, &was)) {
         if (was.call && (was.call != call->call || was.asked != call->asked))
             differ(p, call, &was);

@@ -21,6 +21,7 @@ struct given { /* what a call brought, from its begin */
 /* What the next such call of the thread returned: true, and result and errno are there.  False: nothing is recorded of
  * it, or it brought nothing from outside, or it is another call, which is a difference; it is made then. */
 bool given_find(struct thread *thread, struct input *call, struct given *given);
+bool given_fails(struct thread *thread); /* the next call of the thread did */
 /* The next bytes of it, passed over where `to` is NULL; how many there were. */
 size_t given_read(struct given *given, void *to, size_t size);
 
