@@ -218,8 +218,9 @@ static ssize_t receive(enum input_call which, int fd, struct msghdr *m, int flag
 /* What the program sees of a message that was received in its place. */
 static void hand_over(struct msghdr *m, const struct msghdr *received)
 {
+    size_t name = least(received->msg_namelen, sizeof(struct sockaddr_storage));
     if (m->msg_name && m->msg_name != received->msg_name)
-        memcpy(m->msg_name, received->msg_name, least(m->msg_namelen, received->msg_namelen));
+        memcpy(m->msg_name, received->msg_name, least(m->msg_namelen, name));
     if (m->msg_name)
         m->msg_namelen = received->msg_namelen;
     m->msg_controllen = received->msg_controllen;
