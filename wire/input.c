@@ -15,6 +15,33 @@ const char *input_name(unsigned call)
     }
 }
 
+uint64_t input_asked_at(uint64_t length, uint64_t at)
+{
+    return at << 32 | (length < UINT32_MAX ? length : UINT32_MAX);
+}
+
+uint64_t input_length(const struct input *input)
+{
+    return input->call == INPUT_PREAD ? input->asked & UINT32_MAX : input->asked;
+}
+
+void put_input_front(struct out *out, const struct input_front *front)
+{
+    put_u32(out, front->name_size);
+    put_u32(out, front->name_bytes);
+    put_u32(out, front->control_bytes);
+    put_u32(out, front->flags);
+}
+
+bool get_input_front(struct in *in, struct input_front *front)
+{
+    front->name_size = get_u32(in);
+    front->name_bytes = get_u32(in);
+    front->control_bytes = get_u32(in);
+    front->flags = get_u32(in);
+    return in_done(in);
+}
+
 void put_input(struct out *out, const struct input *input)
 {
     put_u8(out, input->call);
@@ -35,10 +62,12 @@ bool get_input(struct in *in, struct input *input)
     if (input->size > INPUT_PIECE_BYTES)
         in_fail(in, "more than a piece of input");
     input->bytes = get_bytes(in, input->size);
-    bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED));
+    bool is_call = !(input->flags & (INPUT_CUT | INPUT_PASSED | INPUT_STREAMS));
     if (is_call && (!input->call || input->call >= INPUT_CALL_COUNT))
         in_fail(in, "input of a call that is not known");
-    if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED) || (!is_call && input->size))
+    bool has_bytes = is_call && !(input->flags & INPUT_OWN);
+    if (input->flags & ~(INPUT_MORE | INPUT_CUT | INPUT_PASSED | INPUT_OWN | INPUT_STREAMS) ||
+        (!has_bytes && input->size))
         in_fail(in, "input that cannot be");
     return in_done(in);
 }

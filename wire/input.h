@@ -19,7 +19,23 @@
     C(4, TIME, "time")                                                                             \
     C(5, GETTIMEOFDAY, "gettimeofday")                                                             \
     C(6, CLOCK, "clock_gettime")                                                                   \
-    C(7, RAND, "rand")
+    C(7, RAND, "rand")                                                                             \
+    C(8, READV, "readv")                                                                           \
+    C(9, PREAD, "pread")                                                                           \
+    C(10, RECVFROM, "recvfrom")                                                                    \
+    C(11, RECVMSG, "recvmsg")                                                                      \
+    C(12, RANDOM, "random")                                                                        \
+    C(13, LRAND48, "lrand48")                                                                      \
+    C(14, MRAND48, "mrand48")                                                                      \
+    C(15, DRAND48, "drand48")                                                                      \
+    C(16, GETENTROPY, "getentropy")                                                                \
+    C(17, ARC4RANDOM, "arc4random")                                                                \
+    C(18, ARC4RANDOM_BUF, "arc4random_buf")                                                        \
+    C(19, ARC4RANDOM_UNIFORM, "arc4random_uniform")                                                \
+    C(20, PROCESSOR, "clock")                                                                      \
+    C(21, TIMES, "times")                                                                          \
+    C(22, GETRUSAGE, "getrusage")                                                                  \
+    C(23, TIMESPEC_GET, "timespec_get")
 
 enum input_call {
     INPUT_NONE,
@@ -29,22 +45,39 @@ enum input_call {
         INPUT_CALL_COUNT
 };
 
+/* What came with bytes that were received, in front of them: its name (an address) and its control messages follow. */
+struct input_front {
+    uint32_t name_size; /* as the call told it */
+    uint32_t name_bytes, control_bytes; /* that are here */
+    uint32_t flags;
+};
+#define INPUT_FRONT_BYTES 16u
+
 const char *input_name(unsigned call); /* "read"; of what is none "another call" */
 
 #define INPUT_MORE 1u /* another piece of the same call follows */
 #define INPUT_CUT 2u /* no call: what the thread called from here on was not recorded */
 #define INPUT_PASSED 4u /* no call: `result` of its calls, in signal handlers, were not recorded */
+#define INPUT_OWN 8u /* the call brought what was sent on this machine: it is made again */
+#define INPUT_STREAMS 16u /* no call: the program reads through C's stdio, too, which was not recorded */
 
 struct input {
     uint8_t call; /* an enum input_call */
     uint8_t flags;
     uint32_t error; /* errno, where result is -1 */
     int64_t result;
-    uint64_t asked; /* what the call was asked for: a length, a clock */
+    uint64_t asked; /* what the call was asked for: a length, a clock; of pread input_asked_at() */
     const uint8_t *bytes; /* of put_ the caller's, of get_ among those that are read */
     uint32_t size;
 };
 #define INPUT_HEAD_BYTES 26u
+
+/* A length in the lower half, the lower half of a place in a file in the upper one. */
+uint64_t input_asked_at(uint64_t length, uint64_t at);
+uint64_t input_length(const struct input *input); /* of one that is asked for a length */
+
+void put_input_front(struct out *out, const struct input_front *front);
+bool get_input_front(struct in *in, struct input_front *front);
 
 void put_input(struct out *out, const struct input *input); /* the body of an INPUT */
 /* False, with in->error: it cannot be one. */

@@ -34,14 +34,16 @@ static void take(void *user, const struct answer *answer)
         return;
     uint32_t line = get_u32(in);
     uint64_t calls = get_u64(in), passed = get_u64(in);
-    bool first = get_u8(in) & 1, cut = get_u8(in) & 1;
+    bool first = get_u8(in) & 1;
+    uint8_t without = get_u8(in);
     uint32_t size = get_u32(in);
     const uint8_t *bytes = get_bytes(in, size);
     if (!in_done(in))
         return;
     inputs->calls += calls;
     inputs->passed += passed;
-    inputs->cut += first && cut;
+    inputs->cut += first && without & 1;
+    inputs->streams |= (without & 2) != 0;
     if (size && line)
         add(inputs, line, bytes, size);
 }

@@ -13,6 +13,7 @@ struct inputs {
     uint64_t calls; /* recorded */
     uint64_t passed; /* not, in signal handlers */
     uint32_t cut; /* threads of which not all was recorded */
+    bool streams; /* nor was what a program read through C's stdio */
     struct inputs_line {
         uint8_t *bytes;
         size_t size, room;

@@ -285,7 +285,7 @@ static const struct argp_option options[] = {
      "through pipes, sockets, queues and file locks; omp: what OpenMP's threads do",
      1},
     {"with-input", WITH_INPUT, NULL, 0,
-     "also what read, recv, getrandom, time, gettimeofday, clock_gettime and rand returned to the program, for poet "
+     "also what the program read and received, what time it was told and which random numbers it got, for poet "
      "replay; at most 256 MB of a run",
      1},
     {"meters", 'm', "LIST|FILE", 0,

@@ -190,6 +190,9 @@ static void say_input(const struct command *command, const struct replaying *r)
     if (r->inputs.passed)
         command_fail(command, "%llu call%s in signal handlers brought input that was not recorded",
                      (unsigned long long)r->inputs.passed, plural(r->inputs.passed));
+    if (r->inputs.streams)
+        command_fail(command, "what the program reads through C's stdio was not recorded: it is as "
+                              "it is now");
 }
 
 /* ---- the program ---- */

@@ -185,8 +185,22 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     json_object_object_add(input, "calls", json_object_new_uint64(inputs->calls));
     json_object_object_add(input, "passed", json_object_new_uint64(inputs->passed));
     json_object_object_add(input, "cut", json_object_new_int64(inputs->cut));
+    json_object_object_add(input, "stdio", json_object_new_boolean(inputs->streams));
     json_object_object_add(o, "input", input);
     json_print(o);
+}
+
+static void print_input(const struct inputs *inputs)
+{
+    if (!inputs->calls && !inputs->cut && !inputs->passed && !inputs->streams)
+        return;
+    printf("input           %llu call%s", (unsigned long long)inputs->calls,
+           plural(inputs->calls));
+    if (inputs->cut)
+        printf("; not all of %u thread%s", inputs->cut, plural(inputs->cut));
+    if (inputs->passed)
+        printf("; not %llu in signal handlers", (unsigned long long)inputs->passed);
+    puts(inputs->streams ? "; not what C's stdio reads" : "");
 }
 
 #define BEHIND_NS 150000000u /* what an order may be behind without a word */
@@ -227,15 +241,7 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
         printf("contradiction   %s %s%s%s\n", a, troubles->items[i].why,
                troubles->items[i].with.line ? ": " : "", troubles->items[i].with.line ? b : "");
     }
-    if (inputs->calls || inputs->cut || inputs->passed)
-        printf("input           %llu call%s", (unsigned long long)inputs->calls,
-               plural(inputs->calls));
-    if (inputs->cut)
-        printf("; not all of %u thread%s", inputs->cut, plural(inputs->cut));
-    if (inputs->passed)
-        printf("; not %llu in signal handlers", (unsigned long long)inputs->passed);
-    if (inputs->calls || inputs->cut || inputs->passed)
-        putchar('\n');
+    print_input(inputs);
     if (*s->damage)
         printf("damage          %s\n", s->damage);
 }
@@ -270,7 +276,8 @@ static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
      "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
      "number, \"clocks\" how each host's stands to the first one's where there are several, \"finished\" whether the run has its end, \"input\" how many calls were recorded with what they returned, "
-     "passed over in signal handlers, and of how many threads not all was",
+     "passed over in signal handlers, of how many threads not all was, and whether a program reads through C's stdio, "
+     "which is not",
      0},
     {0}};
 static const struct argp stat_argp = {

@@ -40,7 +40,7 @@ static bool put(void *p, struct reply *reply)
     put_u64(reply->out, job->at ? 0 : t->calls);
     put_u64(reply->out, job->at ? 0 : t->passed);
     put_u8(reply->out, !job->at);
-    put_u8(reply->out, t->cut);
+    put_u8(reply->out, (uint8_t)(t->cut | t->streams << 1));
     put_u32(reply->out, (uint32_t)size);
     put_bytes(reply->out, t->bytes + job->at, size);
     part_end(reply);

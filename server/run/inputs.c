@@ -50,7 +50,7 @@ static void append(struct inputs *inputs, struct inputs_thread *t, const struct 
         memcpy(t->bytes + t->size, body.data, body.size);
         t->size += body.size;
         inputs->bytes += body.size;
-        t->calls += !(input->flags & INPUT_MORE);
+        t->calls += !(input->flags & (INPUT_MORE | INPUT_OWN));
     }
     out_free(&body);
 }
@@ -67,6 +67,8 @@ void inputs_add(struct run *run, uint32_t session, uint32_t thread, uint32_t lin
         t->passed += input->result > 0 ? (uint64_t)input->result : 0;
     else if (input->flags & INPUT_CUT)
         t->cut = true;
+    else if (input->flags & INPUT_STREAMS)
+        t->streams = true;
     else if (!t->cut)
         append(run->inputs, t, input);
     run->generation++;

@@ -13,6 +13,7 @@ struct inputs_thread {
     size_t size, room;
     uint64_t calls, passed;
     bool cut; /* not all that it called was recorded */
+    bool streams; /* nor what its program reads through C's stdio */
 };
 
 /* Of the thread of a session whose own line that is in the program, and in the run. */

@@ -146,15 +146,33 @@ is "it is repeated as far as that goes" "$(replay; echo $?; cat second)" "0
 314572800"
 like "which is said, too" "$(cat said)" '^poet replay: not all input of 2 threads was recorded: from there on it is as it is now$'
 
-# ---- static programs: their threads are recorded, their input is not ----
+# ---- static programs, and one that has a function of that name itself ----
 if poetcc -trace -static -g edge.c -o fixed 2>/dev/null; then
-    rm -f in.poet
-    printf abcdefgh >file
-    POET_INPUT=1 POET_OUTPUT=in.poet ./fixed differ file >first
-    until_true finished in.poet
-    printf ABCDEFGH >file
-    is "a static program reads what is there" "$(head -n 1 first; replay; head -n 1 second)" "4  abcd
-4  ABCD"
+    for what in threads fork own error differ; do
+        rm -f in.poet
+        printf abcdefghijklmnopqrst >file
+        POET_INPUT=1 POET_OUTPUT=in.poet ./fixed $what file >first
+        until_true finished in.poet
+        printf ABCDEFGHIJKLMNOPQRST >file
+        is "static: $what: it is repeated" "$(replay; echo $? "$(cmp first second)")" "0 "
+    done
+    is "static: behind a difference it reads on in the file from where it is" "$(replay OTHER=1; echo $?; cat second)" "1
+4  abcd
+5  EFGHI
+4  JKLM"
+    cat >words.c <<'C'
+#include <stdio.h>
+double rand(double a, double b) { return a * b; }
+int time = 7;
+C
+    cat >uses.c <<'C'
+int printf(const char *, ...);
+double rand(double, double);
+extern int time;
+int main(void) { return printf("%g %d\n", rand(2.5, 4), time) < 0; }
+C
+    poetcc -trace -static -w words.c uses.c -o words
+    is "static: a program's own words are its own" "$(POET_INPUT=1 POET_OUTPUT=words.poet ./words)" "10 7"
 else
     skip "no static C library"
 fi

@@ -156,6 +156,29 @@ is "the same in a static program" "$(diff got want)$(cat err)" ""
 check "its trace is sound" sound latest
 stop_server
 
+cat >child.c <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int lock(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }
+int main(void)
+{
+    lock();
+    if (!fork()) _exit(lock());
+    wait(0);
+    if (!_Fork()) _exit(lock());
+    wait(0);
+    return 0;
+}
+C
+for static in "" -static; do
+    rm -f child.poet
+    poetcc -trace $static -w child.c -o child && POET_QUIET=1 POET_OUTPUT=child.poet ./child
+    until_true finished child.poet
+    is "children of fork and _Fork are recorded${static:+, too, in a static program}" "$(poet stat child.poet | grep -E '^(lines|program)' | wc -l) $(poet check child.poet | grep -c good)" "4 1"
+done
+
 # One thread, every kind of object: exactly these events on each line.
 cat >each.c <<'C'
 #define _GNU_SOURCE

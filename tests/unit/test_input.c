@@ -56,7 +56,10 @@ static void what_cannot_be_is_refused(void **context)
     assert_false(is_taken((struct input){.call = 1, .bytes = bytes, .size = sizeof bytes}));
     assert_false(is_taken((struct input){.call = INPUT_NONE}));
     assert_false(is_taken((struct input){.call = INPUT_CALL_COUNT}));
-    assert_false(is_taken((struct input){.call = 1, .flags = 8}));
+    assert_false(is_taken((struct input){.call = 1, .flags = 32}));
+    assert_true(is_taken((struct input){.flags = INPUT_STREAMS}));
+    assert_true(is_taken((struct input){.call = 1, .flags = INPUT_OWN}));
+    assert_false(is_taken((struct input){.call = 1, .flags = INPUT_OWN, .bytes = bytes, .size = 1}));
     assert_false(is_taken((struct input){.flags = INPUT_CUT, .bytes = bytes, .size = 1}));
 }
 
@@ -130,6 +133,37 @@ static void a_damaged_file_is_refused(void **context)
     assert_int_equal(at, 0);
 }
 
+static void what_is_asked_of_a_place_has_both(void **context)
+{
+    (void)context;
+    struct input input = {.call = INPUT_PREAD, .asked = input_asked_at(100, 7)};
+    assert_int_equal(input_length(&input), 100);
+    assert_int_equal(input.asked >> 32, 7);
+    input.asked = input_asked_at(UINT64_MAX, UINT64_MAX);
+    assert_int_equal(input_length(&input), UINT32_MAX);
+    input = (struct input){.call = INPUT_READ, .asked = UINT64_C(1) << 40};
+    assert_int_equal(input_length(&input), UINT64_C(1) << 40);
+}
+
+static void what_comes_with_a_message_is_got_as_it_was_put(void **context)
+{
+    (void)context;
+    uint8_t bytes[INPUT_FRONT_BYTES];
+    struct out out = {.data = bytes, .room = sizeof bytes};
+    struct input_front put = {.name_size = 28, .name_bytes = 16, .control_bytes = 1000, .flags = 8},
+                       got;
+    put_input_front(&out, &put);
+    assert_false(out.failed);
+    assert_int_equal(out.size, sizeof bytes);
+    struct in in = in_from(bytes, sizeof bytes);
+    assert_true(get_input_front(&in, &got));
+    assert_memory_equal(&put, &got, sizeof put);
+    for (size_t cut = 0; cut < sizeof bytes; cut++) {
+        in = in_from(bytes, cut);
+        assert_false(get_input_front(&in, &got));
+    }
+}
+
 static void calls_have_names(void **context)
 {
     (void)context;
@@ -144,6 +178,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_file_has_the_pieces_of_each_line),
         cmocka_unit_test(a_damaged_file_is_refused),
+        cmocka_unit_test(what_is_asked_of_a_place_has_both),
+        cmocka_unit_test(what_comes_with_a_message_is_got_as_it_was_put),
         cmocka_unit_test(calls_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

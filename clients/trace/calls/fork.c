@@ -55,14 +55,20 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
     return child;
 }
 
+/* A static C library's fork() comes to our _Fork(). */
+static __thread bool within_fork __attribute__((tls_model("initial-exec")));
+
 ENTRY_NONE(pid_t, fork)
 {
     real_find();
-    return follow_fork(site, real.fork, true);
+    within_fork = true;
+    pid_t child = follow_fork(site, real.fork, true);
+    within_fork = false;
+    return child;
 }
 
 ENTRY_NONE(pid_t, _Fork)
 {
     real_find();
-    return follow_fork(site, real._Fork, false);
+    return within_fork ? real._Fork() : follow_fork(site, real._Fork, false);
 }

@@ -441,6 +441,7 @@ static void start(void)
         runtimes_tell();
         runtime_look_at_program(modules_under_record() && begun_here);
         imports_tell();
+        input_streams();
     }
     stranger_shut(false);
     pthread_atfork(NULL, NULL, after_fork);

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,7 +28,8 @@
     L(munmap) L(socket) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)                 \
     L(clock_gettime) L(getpid) L(signal) L(sigprocmask) L(pthread_sigmask) L(pthread_setcancelstate)        \
     L(pthread_testcancel) L(pthread_key_create) L(pthread_setspecific) L(pthread_self)                      \
-    L(pthread_attr_getdetachstate) L(pthread_barrierattr_getpshared)
+    L(pthread_attr_getdetachstate) L(pthread_barrierattr_getpshared)                                        \
+    L(getrandom) L(getrusage) L(pread)
 /* clang-format on */
 
 #pragma GCC visibility push(hidden)
@@ -70,6 +73,9 @@ void pages_free(void *pages);
 #define pthread_self() libc.pthread_self()
 #define pthread_attr_getdetachstate(...) libc.pthread_attr_getdetachstate(__VA_ARGS__)
 #define pthread_barrierattr_getpshared(...) libc.pthread_barrierattr_getpshared(__VA_ARGS__)
+#define getrandom(...) libc.getrandom(__VA_ARGS__)
+#define getrusage(...) libc.getrusage(__VA_ARGS__)
+#define pread(...) libc.pread(__VA_ARGS__)
 #define realloc(...) pages_resize(__VA_ARGS__)
 #define free(...) pages_free(__VA_ARGS__)
 

@@ -46,54 +46,109 @@ bool given_begin(void)
     return recorded != NULL;
 }
 
+/* Of what a call was asked for, what a difference of the two is said of. */
+static uint32_t said_of(const struct input *call, const struct input *other)
+{
+    uint64_t asked = call->asked;
+    if (call->call == INPUT_PREAD && other->call == INPUT_PREAD)
+        asked = input_length(call) != input_length(other) ? input_length(call) : asked >> 32;
+    else if (call->call == INPUT_PREAD)
+        asked = input_length(call);
+    return asked < UINT32_MAX ? (uint32_t)asked : UINT32_MAX;
+}
+
 static void differ(const struct part *p, const struct input *call, const struct input *was)
 {
     struct script_end end = {.why = SCRIPT_INPUT,
                              .thread = (uint32_t)(p->line - script_line(0)),
                              .event = p->next,
                              .line = was->call,
-                             .number = was->asked < UINT32_MAX ? (uint32_t)was->asked : UINT32_MAX,
-                             .by = call->asked < UINT32_MAX ? (uint32_t)call->asked : UINT32_MAX};
+                             .number = said_of(was, call),
+                             .by = said_of(call, was)};
     strncpy(end.did, input_name(call->call), sizeof end.did - 1);
     script_leave(&end);
 }
 
-/* All pieces of the next call of the line, into bytes where that is not NULL; false: it is another one, or none. */
-static bool walk(uint32_t line, uint64_t *at, const struct input *call, struct input *was,
-                 uint8_t *bytes, size_t room)
+/* To the end of the next call of the line; false: it is another one, or none. */
+static bool walk(uint32_t line, uint64_t *at, const struct input *call, struct input *was)
 {
-    size_t done = 0;
     do {
         if (!input_next(recorded, line, at, was) || call->call != was->call ||
             call->asked != was->asked)
             return false;
-        size_t most = was->size < room - done ? was->size : room - done;
-        if (bytes && most)
-            memcpy(bytes + done, was->bytes, most);
-        done += most;
     } while (was->flags & INPUT_MORE);
     return true;
 }
 
-bool given_take(struct thread *t, struct input *call, void *bytes, size_t room)
+/* Of what is received more may be told than there was room for. */
+static bool can_be(const struct input *was)
+{
+    bool is_read = was->call == INPUT_READ || was->call == INPUT_READV ||
+                   was->call == INPUT_PREAD || was->call == INPUT_GETRANDOM;
+    return !is_read || was->result <= 0 || (uint64_t)was->result <= input_length(was);
+}
+
+/* Its line, and where the next of its calls is. */
+static uint32_t next_of(const struct part *p, uint64_t *at)
+{
+    uint32_t line = (uint32_t)(p->line - script_line(0));
+    *at = p->given_line == line ? p->given : 0;
+    return line;
+}
+
+bool given_fails(struct thread *t)
+{
+    struct input was;
+    uint64_t at;
+    if (!recorded || !part_plays(t))
+        return false;
+    uint32_t line = next_of(&t->part, &at);
+    return input_next(recorded, line, &at, &was) && was.result < 0;
+}
+
+bool given_find(struct thread *t, struct input *call, struct given *g)
 {
     if (!recorded || !part_plays(t))
         return false;
     struct part *p = &t->part;
-    uint32_t line = (uint32_t)(p->line - script_line(0));
-    uint64_t from = p->given_line == line ? p->given : 0, at = from;
+    uint64_t from, at;
+    uint32_t line = next_of(p, &from);
     struct input was = {0};
-    if (!walk(line, &at, call, &was, NULL, room)) {
+    at = from;
+    if (!walk(line, &at, call, &was)) {
         if (was.call && (was.call != call->call || was.asked != call->asked))
             differ(p, call, &was);
         return false;
     }
-    if (call->call != INPUT_RECV && bytes && was.result > 0 && (uint64_t)was.result > room)
-        return false; /* no call returned that */
-    walk(line, &from, call, &was, bytes, room);
+    if (!can_be(&was))
+        return false;
     p->given_line = line;
     p->given = at;
+    if (was.flags & INPUT_OWN)
+        return false;
+    *g = (struct given){.line = line, .at = from, .end = at};
     call->result = was.result;
     call->error = was.error;
     return true;
+}
+
+size_t given_read(struct given *g, void *to, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        if (g->used == g->piece.size) {
+            g->used = 0;
+            if (g->at >= g->end || !input_next(recorded, g->line, &g->at, &g->piece)) {
+                g->at = g->end;
+                g->piece.size = 0;
+                break;
+            }
+        }
+        size_t left = g->piece.size - g->used, most = left < size - done ? left : size - done;
+        if (to && most)
+            memcpy((uint8_t *)to + done, g->piece.bytes + g->used, most);
+        g->used += (uint32_t)most;
+        done += most;
+    }
+    return done;
 }

@@ -12,9 +12,18 @@
 struct thread;
 
 bool given_begin(void); /* reads POET_REPLAY_INPUT; false: there is none */
-/* What the next such call of the thread returned: true, and result, errno and bytes, of which `room` are wanted, are
- * there.  False: nothing is recorded of it, or it is another call, which is a difference; it is made then. */
-bool given_take(struct thread *thread, struct input *call, void *bytes, size_t room);
+
+struct given { /* what a call brought, from its begin */
+    uint32_t line, used; /* of the piece, so much was read */
+    uint64_t at, end; /* of the line's pieces */
+    struct input piece;
+};
+/* What the next such call of the thread returned: true, and result and errno are there.  False: nothing is recorded of
+ * it, or it brought nothing from outside, or it is another call, which is a difference; it is made then. */
+bool given_find(struct thread *thread, struct input *call, struct given *given);
+bool given_fails(struct thread *thread); /* the next call of the thread did */
+/* The next bytes of it, passed over where `to` is NULL; how many there were. */
+size_t given_read(struct given *given, void *to, size_t size);
 
 #pragma GCC visibility pop
 #endif

@@ -1,0 +1,193 @@
+/* Clocks and random numbers: calls whose results are others each time. */
+#define _GNU_SOURCE
+#include "clients/trace/calls/behind.h"
+#include "clients/trace/calls/input.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/likely.h"
+#include "clients/trace/core/module.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#undef clock_gettime /* libc.h */
+#undef getrandom
+#undef getrusage
+
+/* ---- clocks ---- */
+
+INPUT_EXPORTED time_t time(time_t *to)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_time()(to);
+    struct input call = {.call = INPUT_TIME};
+    time_t result = input_give(t, &call, NULL, 0) ? (time_t)call.result : find_time()(NULL);
+    input_end(t, &call, result, NULL, 0);
+    if (to)
+        *to = result;
+    return result;
+}
+
+INPUT_EXPORTED int gettimeofday(struct timeval *tv, void *zone)
+{
+    struct thread *t = INPUT_WHO;
+    __asm__("" : "+r"(tv)); /* (said never to be NULL, which it may be) */
+    if (LIKELY(!t) || !tv)
+        return find_gettimeofday()(tv, zone);
+    struct input call = {.call = INPUT_GETTIMEOFDAY};
+    int result =
+        input_give(t, &call, tv, sizeof *tv) ? (int)call.result : find_gettimeofday()(tv, zone);
+    input_end(t, &call, result, tv, result < 0 ? 0 : sizeof *tv);
+    return result;
+}
+
+INPUT_EXPORTED int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_clock_gettime()(clock, ts);
+    struct input call = {.call = INPUT_CLOCK, .asked = (uint32_t)clock};
+    int result =
+        input_give(t, &call, ts, sizeof *ts) ? (int)call.result : find_clock_gettime()(clock, ts);
+    input_end(t, &call, result, ts, result < 0 ? 0 : sizeof *ts);
+    return result;
+}
+
+INPUT_EXPORTED int timespec_get(struct timespec *ts, int base)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_timespec_get()(ts, base);
+    struct input call = {.call = INPUT_TIMESPEC_GET, .asked = (uint32_t)base};
+    int result =
+        input_give(t, &call, ts, sizeof *ts) ? (int)call.result : find_timespec_get()(ts, base);
+    input_end(t, &call, result, ts, result > 0 ? sizeof *ts : 0);
+    return result;
+}
+
+INPUT_EXPORTED clock_t clock(void)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_clock()();
+    struct input call = {.call = INPUT_PROCESSOR};
+    clock_t result = input_give(t, &call, NULL, 0) ? (clock_t)call.result : find_clock()();
+    input_end(t, &call, result, NULL, 0);
+    return result;
+}
+
+INPUT_EXPORTED clock_t times(struct tms *to)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_times()(to);
+    struct input call = {.call = INPUT_TIMES};
+    size_t room = to ? sizeof *to : 0;
+    clock_t result = input_give(t, &call, to, room) ? (clock_t)call.result : find_times()(to);
+    input_end(t, &call, result, to, result < 0 ? 0 : room);
+    return result;
+}
+
+INPUT_EXPORTED int getrusage(__rusage_who_t whose, struct rusage *to)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_getrusage()((int)whose, to);
+    struct input call = {.call = INPUT_GETRUSAGE, .asked = (uint32_t)(int)whose};
+    int result = input_give(t, &call, to, sizeof *to) ? (int)call.result
+                                                      : find_getrusage()((int)whose, to);
+    input_end(t, &call, result, to, result < 0 ? 0 : sizeof *to);
+    return result;
+}
+
+/* ---- bytes ---- */
+
+INPUT_EXPORTED ssize_t getrandom(void *bytes, size_t size, unsigned flags)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_getrandom()(bytes, size, flags);
+    struct input call = {.call = INPUT_GETRANDOM, .asked = size};
+    ssize_t result = input_give(t, &call, bytes, size) ? (ssize_t)call.result
+                                                       : find_getrandom()(bytes, size, flags);
+    input_end(t, &call, result, bytes, result < 0 ? 0 : (size_t)result);
+    return result;
+}
+
+INPUT_EXPORTED int getentropy(void *bytes, size_t size)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_getentropy()(bytes, size);
+    struct input call = {.call = INPUT_GETENTROPY, .asked = size};
+    int result =
+        input_give(t, &call, bytes, size) ? (int)call.result : find_getentropy()(bytes, size);
+    input_end(t, &call, result, bytes, result < 0 ? 0 : size);
+    return result;
+}
+
+INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size);
+INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t)) {
+        find_arc4random_buf()(bytes, size);
+        return;
+    }
+    struct input call = {.call = INPUT_ARC4RANDOM_BUF, .asked = size};
+    if (!input_give(t, &call, bytes, size))
+        find_arc4random_buf()(bytes, size);
+    input_end(t, &call, 0, bytes, size);
+}
+
+/* ---- numbers ---- */
+
+/* (as a whole number that is not negative, which would be an error) */
+#define NUMBER(type, bits, name, which)                                                            \
+    INPUT_EXPORTED type name(void);                                                                \
+    INPUT_EXPORTED type name(void)                                                                 \
+    {                                                                                              \
+        struct thread *t = INPUT_WHO;                                                              \
+        if (LIKELY(!t))                                                                            \
+            return find_##name()();                                                                \
+        struct input call = {.call = which};                                                       \
+        type number =                                                                              \
+            input_give(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();             \
+        input_end(t, &call, (uint32_t)number, NULL, 0);                                            \
+        return number;                                                                             \
+    }
+NUMBER(int, int32_t, rand, INPUT_RAND)
+NUMBER(long, int32_t, random, INPUT_RANDOM)
+NUMBER(unsigned, uint32_t, arc4random, INPUT_ARC4RANDOM)
+
+INPUT_EXPORTED unsigned arc4random_uniform(unsigned below);
+INPUT_EXPORTED unsigned arc4random_uniform(unsigned below)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_arc4random_uniform()(below);
+    struct input call = {.call = INPUT_ARC4RANDOM_UNIFORM, .asked = below};
+    unsigned number = input_give(t, &call, NULL, 0) ? (unsigned)call.result
+                                                    : find_arc4random_uniform()(below);
+    input_end(t, &call, number, NULL, 0);
+    return number;
+}
+
+#if !defined(POET_STATIC) /* (there the C library has no other names for them) */
+NUMBER(long, int32_t, lrand48, INPUT_LRAND48)
+NUMBER(long, int32_t, mrand48, INPUT_MRAND48)
+
+INPUT_EXPORTED double drand48(void)
+{
+    struct thread *t = INPUT_WHO;
+    if (LIKELY(!t))
+        return find_drand48()();
+    struct input call = {.call = INPUT_DRAND48};
+    double number = 0;
+    if (!input_give(t, &call, &number, sizeof number))
+        number = find_drand48()();
+    input_end(t, &call, 0, &number, sizeof number);
+    return number;
+}
+#endif

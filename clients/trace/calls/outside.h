@@ -1,0 +1,19 @@
+/* Which descriptors bring something from outside of the run. */
+#ifndef CLIENTS_TRACE_CALLS_OUTSIDE_H
+#define CLIENTS_TRACE_CALLS_OUTSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#pragma GCC visibility push(hidden)
+
+void outside_inherited(void); /* by the first program of a run: its standard ones are from outside */
+bool outside_is(int fd);
+/* A socket that gets datagrams from anybody: each has its sender, who is here or elsewhere. */
+bool outside_by_sender(int fd);
+bool outside_sender(const struct sockaddr_storage *sender); /* is elsewhere */
+void outside_move_on(int fd, int64_t bytes); /* what was given back is not there to be read again */
+
+#pragma GCC visibility pop
+#endif
