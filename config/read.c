@@ -43,9 +43,9 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
-    static const char *const keys[] = {"name",     "letter",     "title",  "colour", "shared",
-                                       "threads",  "drawn",      "sorted", "away",   "numbered",
-                                       "category", "everywhere", "launched", "far", NULL};
+    static const char *const keys[] = {"name",     "letter",     "title",    "colour", "shared",
+                                       "threads",  "drawn",      "sorted",   "away",   "numbered",
+                                       "category", "everywhere", "launched", "far",    NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");

@@ -59,7 +59,8 @@ struct target_kind {
     bool away; /* each is a thread's own, and shows where that is while it is on another line */
     bool
         everywhere; /* calls on such are recorded in libraries, too, whether or not theirs are asked for */
-    bool launched; /* several are started at once by a program that need not be in the trace; known by their names */
+    bool
+        launched; /* several are started at once by a program that need not be in the trace; known by their names */
     bool far; /* such lead to other machines */
     bool numbered; /* lines of one name are told apart by numbers: w, w#2 */
     uint8_t category; /* an enum target_category, of events on its lines or about them */

@@ -133,7 +133,8 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
 bool endpoint_has_user(unsigned user)
 {
     static const char everybody[] = "         0          0 4294967295";
-    static _Atomic int known; /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
+    static _Atomic int
+        known; /* 1: everybody has a number here, 2: not; a program may forbid files to itself later */
     char map[64];
     if (user != NO_USER)
         return true;
@@ -158,9 +159,10 @@ static bool is_own_server(int fd, const char *endpoint, struct error *error)
         ((other.uid == geteuid() && endpoint_has_user(other.uid)) || other.uid == 0))
         return true;
     if (endpoint_has_user(other.uid))
-        error_set(error,
-                  "%s: the server there is another user's (%u): not used; run both as the same user",
-                  endpoint, (unsigned)other.uid);
+        error_set(
+            error,
+            "%s: the server there is another user's (%u): not used; run both as the same user",
+            endpoint, (unsigned)other.uid);
     else
         error_set(error,
                   "%s: the server there is a user's that this user namespace does not have: not "

@@ -59,7 +59,8 @@ const char *input_name(unsigned call); /* "read"; of what is none "another call"
 #define INPUT_CUT 2u /* no call: what the thread called from here on was not recorded */
 #define INPUT_PASSED 4u /* no call: `result` of its calls, in signal handlers, were not recorded */
 #define INPUT_OWN 8u /* the call brought what was sent on this machine: it is made again */
-#define INPUT_STREAMS 16u /* no call: the program reads through C's stdio, too, which was not recorded */
+#define INPUT_STREAMS                                                                              \
+    16u /* no call: the program reads through C's stdio, too, which was not recorded */
 
 struct input {
     uint8_t call; /* an enum input_call */

@@ -27,7 +27,8 @@
 #define WELCOME_SPANS                                                                              \
     32u /* and tell which of its tasks ran on which of its threads (wire/span.h) */
 #define WELCOME_AGENT 64u /* it is an agent, which makes no report */
-#define WELCOME_FAR 128u /* and tell of connections to other machines, whose programs may be in the run */
+#define WELCOME_FAR                                                                                \
+    128u /* and tell of connections to other machines, whose programs may be in the run */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

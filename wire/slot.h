@@ -38,7 +38,7 @@
                               * KEYED receive line is 0, number the second half of one more key */
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_STREAM                                                                                \
-    0x0200u   /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
+    0x0200u /* KEYED: key is a stream, number_b a byte of it (or STREAM_CLOSINGS), count how many bytes */
 #define SLOT_MEASURED 0x0400u /* the payload begins with what was measured (wire/measured.h) */
 #define SLOT_CONTEXT 0x0800u /* neither KEYED nor a GROUP: count is the context (wire/region.h) */
 /* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is

@@ -215,8 +215,10 @@ static void start(const struct command *command, struct debugging *d,
     for (size_t i = 0; i < d->commands.count; i++)
         add(&words, "-ex"), add(&words, d->commands.items[i]);
     add(&words, "--args");
-    char **run = compiled ? argv
-                          : again_recorded(&(struct again){.output = r->output, .libraries = r->libraries}, argv);
+    char **run =
+        compiled
+            ? argv
+            : again_recorded(&(struct again){.output = r->output, .libraries = r->libraries}, argv);
     char self[PATH_MAX] = "poet";
     installed_path("bin/poet", X_OK, self, sizeof self);
     for (size_t i = 0; run && run[i]; i++)

@@ -155,10 +155,11 @@ bool replay_words(const struct command *command, const struct replaying *r, cons
     if (!*words)
         command_usage(command, "%s does not say what was run: name the program", trace);
     else if (*recorded && r->launched)
-        command_usage(command,
-                      "%s has %u processes that were started by what is not in it: say how, as in poet %s %s -- "
-                      "mpirun -n %u %s",
-                      trace, r->launched, command->name, trace, r->launched, **words);
+        command_usage(
+            command,
+            "%s has %u processes that were started by what is not in it: say how, as in poet %s %s -- "
+            "mpirun -n %u %s",
+            trace, r->launched, command->name, trace, r->launched, **words);
     else
         return true;
     return false;
@@ -228,11 +229,10 @@ static int start(const struct command *command, const struct replaying *r,
         setenv("POET_STEER", r->steer_file, 1);
     else
         unsetenv("POET_STEER");
-    return again_start(command,
-                       &(struct again){.output = r->output,
-                                       .libraries = r->libraries,
-                                       .starts = r->launched != 0},
-                       loadable, argv);
+    return again_start(
+        command,
+        &(struct again){.output = r->output, .libraries = r->libraries, .starts = r->launched != 0},
+        loadable, argv);
 }
 
 /* Where two events are to come the other way round. */

@@ -194,8 +194,7 @@ static void print_input(const struct inputs *inputs)
 {
     if (!inputs->calls && !inputs->cut && !inputs->passed && !inputs->streams)
         return;
-    printf("input           %llu call%s", (unsigned long long)inputs->calls,
-           plural(inputs->calls));
+    printf("input           %llu call%s", (unsigned long long)inputs->calls, plural(inputs->calls));
     if (inputs->cut)
         printf("; not all of %u thread%s", inputs->cut, plural(inputs->cut));
     if (inputs->passed)

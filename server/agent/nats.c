@@ -151,8 +151,12 @@ static struct destination *open_nats(struct ev_loop *loop, const char *where, co
     if (!nats_where_read(&read, where, error))
         return NULL;
     struct nats *n = memory_zeroed(1, sizeof *n);
-    *n = (struct nats){
-        .to = {&destination_nats}, .loop = loop, .where = read, .host = memory_copied(host), .hears = hears, .context = context};
+    *n = (struct nats){.to = {&destination_nats},
+                       .loop = loop,
+                       .where = read,
+                       .host = memory_copied(host),
+                       .hears = hears,
+                       .context = context};
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

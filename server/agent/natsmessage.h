@@ -49,7 +49,8 @@ uint64_t nats_next(const struct nats_message *message);
 
 /* What hosts' clocks say is asked beside the stream: a question goes to all agents of a run, and each of them answers. */
 char *nats_clock_subject(const char *run); /* in no stream */
-struct nats_answer { /* when the question went, by the clock of who asks; when it was there, and when this went, by that of a host */
+struct
+    nats_answer { /* when the question went, by the clock of who asks; when it was there, and when this went, by that of a host */
     uint64_t asked, heard, said;
     char *host; /* readable; the caller's */
 };

@@ -68,8 +68,7 @@ uint32_t session_line(const struct session *session, uint32_t code)
 
 bool session_is_foreign(const struct session *session, uint32_t code)
 {
-    uintptr_t place =
-        session->high_count ? (uintptr_t)map_get(&session->foreign, code, 0) : 0;
+    uintptr_t place = session->high_count ? (uintptr_t)map_get(&session->foreign, code, 0) : 0;
     return place && identities_are_others(&session->run->identities, session->highs[place - 1],
                                           session->number);
 }
@@ -85,8 +84,8 @@ static void note_foreign(struct session *session, const struct told_line *told)
 {
     if (is_own(session, told->high))
         return;
-    session->highs = grow(session->highs, &session->high_room, session->high_count + 1,
-                          sizeof *session->highs);
+    session->highs =
+        grow(session->highs, &session->high_room, session->high_count + 1, sizeof *session->highs);
     session->highs[session->high_count++] = told->high;
     map_put(&session->foreign, told->code, 0, (void *)(uintptr_t)session->high_count);
 }

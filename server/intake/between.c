@@ -24,13 +24,12 @@ bool between_end(struct run *run, struct in *in, uint32_t line)
         in_fail(in, "there are too many streams between machines");
         return false;
     }
-    order_stream_end(run->order,
-                     &(struct stream_told){
-                         .stream = told.stream,
-                         .end = (enum stream_end)told.writes,
-                         .here = {told.here_high, told.here_low, told.here_port},
-                         .there = {told.there_high, told.there_low, told.there_port},
-                         .line = line});
+    order_stream_end(run->order, &(struct stream_told){
+                                     .stream = told.stream,
+                                     .end = (enum stream_end)told.writes,
+                                     .here = {told.here_high, told.here_low, told.here_port},
+                                     .there = {told.there_high, told.there_low, told.there_port},
+                                     .line = line});
     return true;
 }
 

@@ -160,7 +160,8 @@ struct stream_told {
     uint64_t stream;
     enum stream_end end;
     struct stream_place here, there; /* of who tells it, of the other */
-    uint32_t line; /* of who tells it; 0 not known.  Once all who write are gone nobody waits for them */
+    uint32_t
+        line; /* of who tells it; 0 not known.  Once all who write are gone nobody waits for them */
 };
 void order_stream_end(struct order *order, const struct stream_told *told);
 /* Whether that is one of them, of which there are `of_order`. */

@@ -151,9 +151,8 @@ void save_ends_now(struct order *order, struct stream *stream)
 static void get_ends(struct reading *in, struct order *order)
 {
     uint64_t key = get(in), flags = get(in);
-    struct ends e = {.reads = flags & ENDS_READS,
-                     .writes = flags & ENDS_WRITES,
-                     .alone = flags & ENDS_ALONE};
+    struct ends e = {
+        .reads = flags & ENDS_READS, .writes = flags & ENDS_WRITES, .alone = flags & ENDS_ALONE};
     e.other = get_place(in);
     e.dropped = get(in);
     e.received = get(in);

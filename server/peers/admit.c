@@ -96,8 +96,8 @@ static void admit_here(struct server *server, int fd)
     char name[64], why[160];
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
-               who.uid == getuid() && endpoint_has_user(who.uid);
+    bool own = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid() &&
+               endpoint_has_user(who.uid);
     snprintf(name, sizeof name, who.pid ? "peer %d" : "a peer from outside", (int)who.pid);
     snprintf(why, sizeof why,
              "this server belongs to another user (%u; you are %u%s): run both as the same user",

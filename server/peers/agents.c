@@ -103,7 +103,8 @@ static struct source *source_of(const struct peer *peer, uint32_t stream)
 static struct source *find(struct sources *sources, const uint8_t *id)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        uint8_t differs = 0; /* who knows an id speaks for its stream: it takes equal time to guess one */
+        uint8_t differs =
+            0; /* who knows an id speaks for its stream: it takes equal time to guess one */
         for (size_t k = 0; k < FORWARD_ID_BYTES; k++)
             differs |= sources->items[i].origin->id[k] ^ id[k];
         if (!differs)
@@ -297,7 +298,8 @@ static void take_clock(struct peer *peer, const uint8_t *body, size_t size)
     uint64_t here = turn_clock_ns();
     far->answers++;
     offset_take(&far->offset, asked, heard, said, here);
-    far->heard |= clocking_take(&far->clocking, far->host, &(struct asking){asked, heard, said, here});
+    far->heard |=
+        clocking_take(&far->clocking, far->host, &(struct asking){asked, heard, said, here});
 }
 
 /* Of what is read from NATS: what the clock of some agent's host said, whom the reader asked. */

@@ -27,8 +27,8 @@ static struct asked_clock *find(struct clocking *c, const char *host)
     if (c->count == EXCHANGES_MOST)
         return NULL;
     c->items = grow(c->items, &c->room, c->count + 1, sizeof *c->items);
-    c->items[c->count] =
-        (struct asked_clock){.exchange = {.server = memory_copied(turn_host()), .host = memory_copied(host)}};
+    c->items[c->count] = (struct asked_clock){
+        .exchange = {.server = memory_copied(turn_host()), .host = memory_copied(host)}};
     return &c->items[c->count++];
 }
 
@@ -59,8 +59,7 @@ static bool keep(struct asked_clock *clock, struct server *server, const struct 
     ways_close(&clock->exchange.asked);
     ways_close(&clock->exchange.answered);
     exchanges_put(&out, &clock->exchange);
-    const struct chunk chunk = {
-        .kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size};
+    const struct chunk chunk = {.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size};
     taker_enter(server->taker);
     bool kept = !out.failed && journal_put(run->taking, &chunk, 1, false);
     taker_leave(server->taker);

@@ -17,11 +17,11 @@ static bool note(struct server *server, struct run *run, uint64_t stream)
     struct out out = {0};
     between_put_alone(&out, stream);
     taker_enter(server->taker);
-    bool noted = !out.failed && journal_put(run->taking,
-                                            &(struct chunk){.kind = CHUNK_ALONE,
-                                                            .data = out.data,
-                                                            .size = (uint32_t)out.size},
-                                            1, false);
+    bool noted = !out.failed &&
+                 journal_put(run->taking,
+                             &(struct chunk){
+                                 .kind = CHUNK_ALONE, .data = out.data, .size = (uint32_t)out.size},
+                             1, false);
     taker_leave(server->taker);
     server->behind |= noted;
     out_free(&out);

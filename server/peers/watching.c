@@ -71,10 +71,10 @@ void watching_begin(struct peer *peer, uint32_t pid)
         return;
     }
     peer->watch = memory_zeroed(1, sizeof *peer->watch);
-    *peer->watch = (struct watch){.sampler = sampler,
-                                  .same_numbers =
-                                      (uint32_t)who.pid == pid && sampler_same_numbers(sampler),
-                                  .wanted = !sampler_filtered(sampler)};
+    *peer->watch =
+        (struct watch){.sampler = sampler,
+                       .same_numbers = (uint32_t)who.pid == pid && sampler_same_numbers(sampler),
+                       .wanted = !sampler_filtered(sampler)};
     begin_switches(peer, who.pid);
 }
 

@@ -76,7 +76,8 @@ static void find_servers(const struct run *run, struct clocks *c)
 {
     for (size_t i = 0; run->exchanges && i < run->exchanges->count; i++) {
         const char *host = run->exchanges->items[i].server;
-        if (c->servers.count < SERVERS_MOST && clock_of(run, c, host) == c->hosts + c->servers.count)
+        if (c->servers.count < SERVERS_MOST &&
+            clock_of(run, c, host) == c->hosts + c->servers.count)
             c->servers.hosts[c->servers.count++] = host;
     }
     c->clocks = c->hosts + c->servers.count;

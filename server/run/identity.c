@@ -18,7 +18,8 @@ void identities_expect(struct identities *identities, uint64_t high, uint32_t se
         return;
     identities->counted = grow(identities->counted, &identities->counted_room,
                                identities->counted_count + 1, sizeof *identities->counted);
-    identities->counted[identities->counted_count++] = (struct counted){.high = high, .owner = session};
+    identities->counted[identities->counted_count++] =
+        (struct counted){.high = high, .owner = session};
     map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
 }
 

@@ -8,7 +8,8 @@
 #define ROUNDS 3000u
 #define STEPS_MOST 30000000u /* of one margin */
 #define FURTHER 1.9 /* than just so far, which comes there in fewer rounds */
-#define MARGIN_MOST_NS 65536.0 /* at first: truth is as far inside as the fastest messages take, and there it comes sooner */
+#define MARGIN_MOST_NS                                                                             \
+    65536.0 /* at first: truth is as far inside as the fastest messages take, and there it comes sooner */
 
 struct correction {
     double a, d, own;
@@ -17,7 +18,8 @@ struct correction {
 struct settling {
     const struct tying *t;
     double scale;
-    double margin; /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
+    double
+        margin; /* receives are to be so much later than their sends; < 0: lines are not moved, but looked at */
     struct correction *of; /* by clock */
 };
 

@@ -82,8 +82,7 @@ static const char *line_of(const char *text, size_t size, const char *name, cons
     while (at < end) {
         *line_end = memchr(at, '\n', (size_t)(end - at));
         *line_end = *line_end ? *line_end : end;
-        if ((size_t)(*line_end - at) > length && memcmp(at, name, length) == 0 &&
-            at[length] == ':')
+        if ((size_t)(*line_end - at) > length && memcmp(at, name, length) == 0 && at[length] == ':')
             return at + length + 1;
         at = *line_end < end ? *line_end + 1 : end;
     }

@@ -76,8 +76,7 @@ struct sampler *sampler_new(pid_t pid)
 {
     char name[32];
     snprintf(name, sizeof name, "/proc/%d", (int)pid);
-    int process =
-        pid > 0 && proc_is_ours() ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int process = pid > 0 && proc_is_ours() ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (process < 0)
         return NULL;
     struct sampler *s = memory_zeroed(1, sizeof *s);

@@ -21,7 +21,8 @@ static char connection[64];
 static void say(const char *what, long from, long to)
 {
     char line[200];
-    int n = snprintf(line, sizeof line, "%d %s %s %ld %ld\n", (int)getpid(), connection, what, from, to);
+    int n = snprintf(line, sizeof line, "%d %s %s %ld %ld\n", (int)getpid(), connection, what, from,
+                     to);
     if (write(log_fd, line, (size_t)n) != n)
         exit(9);
 }
@@ -47,7 +48,10 @@ static size_t get(int fd, char *data, size_t most)
     return (size_t)n;
 }
 static unsigned long state;
-static unsigned pick(unsigned most) { return (unsigned)((state = state * 6364136223846793005ul + 1442695040888963407ul) >> 33) % most; }
+static unsigned pick(unsigned most)
+{
+    return (unsigned)((state = state * 6364136223846793005ul + 1442695040888963407ul) >> 33) % most;
+}
 
 /* Each message is its length and so many bytes; an answer to each is of half the length. */
 static char buffer[200000];
@@ -89,7 +93,8 @@ int main(int argc, char **argv)
     log_fd = open(argv[server ? 4 : 5], O_WRONLY | O_CREAT | O_APPEND, 0666);
     int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(argv[server ? 2 : 3]))};
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((unsigned short)atoi(argv[server ? 2 : 3]))};
     if (server) {
         int connections = atoi(argv[3]), forks = argc > 5 && strcmp(argv[5], "forks") == 0;
         at.sin_addr.s_addr = htonl(INADDR_ANY);

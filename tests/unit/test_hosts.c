@@ -26,11 +26,10 @@ static struct stream_place place(unsigned n) { return (struct stream_place){0, n
 static void tell_as(struct order *order, uint64_t key, enum stream_end end, uint32_t line,
                     unsigned here, unsigned there)
 {
-    order_stream_end(order, &(struct stream_told){.stream = key,
-                                                  .end = end,
-                                                  .here = place(here),
-                                                  .there = place(there),
-                                                  .line = line});
+    order_stream_end(
+        order,
+        &(struct stream_told){
+            .stream = key, .end = end, .here = place(here), .there = place(there), .line = line});
     order_release(order);
 }
 
@@ -43,14 +42,14 @@ static void tell(struct order *order, enum stream_end end)
 static void bytes(struct order *order, uint32_t line, uint64_t number, uint64_t key, uint64_t begin,
                   uint64_t end)
 {
-    order_accept(order, &(struct arrival){.at = {line, number},
-                                          .type = 1,
-                                          .relation = line == WRITER ? RELATION_SEND
-                                                                     : RELATION_RECEIVE,
-                                          .keyed = true,
-                                          .stream = true,
-                                          .key = {key, begin},
-                                          .group_size = (uint32_t)(end - begin)});
+    order_accept(order,
+                 &(struct arrival){.at = {line, number},
+                                   .type = 1,
+                                   .relation = line == WRITER ? RELATION_SEND : RELATION_RECEIVE,
+                                   .keyed = true,
+                                   .stream = true,
+                                   .key = {key, begin},
+                                   .group_size = (uint32_t)(end - begin)});
 }
 
 static void hole(struct order *order, uint64_t begin, uint64_t end, uint8_t doubt)
@@ -328,7 +327,8 @@ static void expect_as_in_table(const struct order *order, const struct play *p)
             last = p->owner[b] == HOLE ? last : p->owner[b];
         }
         expect(order, piece->number, sends, doubt ? UNSEEN_STREAM : 0);
-        for (uint32_t k = 0; k < sends; k++) { /* the last of them is the one that wrote the last byte */
+        for (uint32_t k = 0; k < sends;
+             k++) { /* the last of them is the one that wrote the last byte */
             uint64_t at = order_position(order, (struct ref){READER, piece->number});
             struct event send = order_event(order, order_edge(order, at, k));
             assert_int_equal(send.line, WRITER);

@@ -59,7 +59,8 @@ static void what_cannot_be_is_refused(void **context)
     assert_false(is_taken((struct input){.call = 1, .flags = 32}));
     assert_true(is_taken((struct input){.flags = INPUT_STREAMS}));
     assert_true(is_taken((struct input){.call = 1, .flags = INPUT_OWN}));
-    assert_false(is_taken((struct input){.call = 1, .flags = INPUT_OWN, .bytes = bytes, .size = 1}));
+    assert_false(
+        is_taken((struct input){.call = 1, .flags = INPUT_OWN, .bytes = bytes, .size = 1}));
     assert_false(is_taken((struct input){.flags = INPUT_CUT, .bytes = bytes, .size = 1}));
 }
 

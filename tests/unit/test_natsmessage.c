@@ -205,11 +205,8 @@ static void clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(split),
-        cmocka_unit_test(nonsense),
-        cmocka_unit_test(clocks),
+        cmocka_unit_test(names),    cmocka_unit_test(addresses), cmocka_unit_test(split),
+        cmocka_unit_test(nonsense), cmocka_unit_test(clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,7 @@ static uint64_t chance(uint64_t below)
 struct truth {
     double offset, drift;
 };
-static double shows(const struct truth *t, double at)
-{
-    return at + t->offset + at * t->drift;
-}
+static double shows(const struct truth *t, double at) { return at + t->offset + at * t->drift; }
 
 struct world {
     struct truth clocks[CLOCKS];
@@ -47,8 +44,8 @@ static void make(struct world *w)
 {
     *w = (struct world){.count = 2 + (unsigned)chance(CLOCKS - 1)};
     for (unsigned c = 0; c < w->count; c++)
-        w->clocks[c] = (struct truth){(double)chance(10000000000) - 5e9,
-                                      ((double)chance(401) - 200) / 1e6};
+        w->clocks[c] =
+            (struct truth){(double)chance(10000000000) - 5e9, ((double)chance(401) - 200) / 1e6};
     for (unsigned pair = 0; pair < w->count + 2; pair++) {
         uint32_t a = (uint32_t)chance(w->count), b = (uint32_t)chance(w->count);
         unsigned ways = (unsigned)chance(3); /* 0: one way alone */

@@ -95,8 +95,8 @@ INPUT_EXPORTED int getrusage(__rusage_who_t whose, struct rusage *to)
     if (LIKELY(!t))
         return find_getrusage()((int)whose, to);
     struct input call = {.call = INPUT_GETRUSAGE, .asked = (uint32_t)(int)whose};
-    int result = input_give(t, &call, to, sizeof *to) ? (int)call.result
-                                                      : find_getrusage()((int)whose, to);
+    int result =
+        input_give(t, &call, to, sizeof *to) ? (int)call.result : find_getrusage()((int)whose, to);
     input_end(t, &call, result, to, result < 0 ? 0 : sizeof *to);
     return result;
 }
@@ -152,8 +152,7 @@ INPUT_EXPORTED void arc4random_buf(void *bytes, size_t size)
         if (LIKELY(!t))                                                                            \
             return find_##name()();                                                                \
         struct input call = {.call = which};                                                       \
-        type number =                                                                              \
-            input_give(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();             \
+        type number = input_give(t, &call, NULL, 0) ? (type)(bits)call.result : find_##name()();   \
         input_end(t, &call, (uint32_t)number, NULL, 0);                                            \
         return number;                                                                             \
     }
@@ -168,8 +167,8 @@ INPUT_EXPORTED unsigned arc4random_uniform(unsigned below)
     if (LIKELY(!t))
         return find_arc4random_uniform()(below);
     struct input call = {.call = INPUT_ARC4RANDOM_UNIFORM, .asked = below};
-    unsigned number = input_give(t, &call, NULL, 0) ? (unsigned)call.result
-                                                    : find_arc4random_uniform()(below);
+    unsigned number =
+        input_give(t, &call, NULL, 0) ? (unsigned)call.result : find_arc4random_uniform()(below);
     input_end(t, &call, number, NULL, 0);
     return number;
 }

@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void outside_inherited(void); /* by the first program of a run: its standard ones are from outside */
+void outside_inherited(
+    void); /* by the first program of a run: its standard ones are from outside */
 bool outside_is(int fd);
 /* A socket that gets datagrams from anybody: each has its sender, who is here or elsewhere. */
 bool outside_by_sender(int fd);

@@ -261,7 +261,8 @@ static bool brings(int fd) { return outside_is(fd) || outside_by_sender(fd); }
 static ssize_t take_recvfrom(struct thread *t, int fd, const struct iovec *iov, int flags,
                              struct sockaddr *from, socklen_t *room)
 {
-    struct msghdr m = {.msg_name = from, .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 1};
+    struct msghdr m = {
+        .msg_name = from, .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 1};
     m.msg_namelen = from ? *room : 0;
     ssize_t result = take_message(t, INPUT_RECVFROM, fd, &m, flags);
     if (result >= 0 && from)

@@ -7,8 +7,9 @@
 #if defined(POET_STATIC)
 /* A static program has what it calls; what the C library itself calls (getline) is left out. */
 #define CALLS(C)                                                                                   \
-    C(fgetc) C(getchar) C(fgets) C(fread) C(scanf) C(fscanf)                                       \
-    C(__isoc99_scanf) C(__isoc99_fscanf) C(__isoc23_scanf) C(__isoc23_fscanf)
+    C(fgetc)                                                                                       \
+    C(getchar) C(fgets) C(fread) C(scanf) C(fscanf) C(__isoc99_scanf) C(__isoc99_fscanf)           \
+        C(__isoc23_scanf) C(__isoc23_fscanf)
 #define C(name) extern const char there_##name[] __asm__(#name) __attribute__((weak));
 CALLS(C)
 #undef C
@@ -24,7 +25,7 @@ bool streams_read(void)
 #else
 bool streams_read(void)
 {
-    static const char *const names[] = { /* clang-format off */
+    static const char *const names[] = {/* clang-format off */
         "fgetc", "getc", "getchar", "fgetc_unlocked", "getc_unlocked", "getchar_unlocked",
         "_IO_getc", "__uflow", "fgets", "fgets_unlocked", "__fgets_chk", "__fgets_unlocked_chk",
         "gets", "__gets_chk", "fread", "fread_unlocked", "__fread_chk", "__fread_unlocked_chk",

@@ -28,15 +28,14 @@ int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *
     struct thread *t = thread_recording();
     uint8_t bytes[64];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_told_far(&body,
-                 &(struct told_far){.stream = stream,
-                                    .writes = (uint8_t)end,
-                                    .here_high = here->high,
-                                    .here_low = here->low,
-                                    .here_port = here->port,
-                                    .there_high = there->high,
-                                    .there_low = there->low,
-                                    .there_port = there->port});
+    put_told_far(&body, &(struct told_far){.stream = stream,
+                                           .writes = (uint8_t)end,
+                                           .here_high = here->high,
+                                           .here_low = here->low,
+                                           .here_port = here->port,
+                                           .there_high = there->high,
+                                           .there_low = there->low,
+                                           .there_port = there->port});
     return t && tell(t, MESSAGE_FAR, &body);
 }
 

@@ -157,8 +157,7 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
                            .bytes = bytes,
                            .peeks = !writes && (flags & MSG_PEEK)};
     t->began = t->peeks ? now_ns() : 0;
-    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES ||
-        (flags & (MSG_OOB | MSG_ERRQUEUE)))
+    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & (MSG_OOB | MSG_ERRQUEUE)))
         return;
     int saved = errno;
     inside = true;
@@ -333,13 +332,16 @@ static ssize_t refuse(void)
     end(&t, fd, n);                                                                                \
     return n
 
-static size_t all(const struct iovec *iov, int count)
+/* 0 of what the system will refuse. */
+static size_t all(const struct iovec *iov, size_t count)
 {
     size_t bytes = 0;
-    for (int i = 0; i < count; i++)
+    for (size_t i = 0; iov && count <= IOV_MAX && i < count; i++)
         bytes += iov[i].iov_len;
     return bytes;
 }
+
+static size_t all_of(const struct msghdr *m) { return m ? all(m->msg_iov, m->msg_iovlen) : 0; }
 
 /* The first of them that hold so many bytes; how many. */
 static int shorten(struct iovec *some, const struct iovec *iov, int count, size_t bytes)
@@ -362,12 +364,12 @@ static ssize_t part_of(ssize_t (*call)(int, const struct iovec *, int), int fd,
 
 static ssize_t part_received(int fd, struct msghdr *m, int flags, size_t bytes)
 {
-    struct iovec some[IOV_MAX], *all_of = m->msg_iov;
+    struct iovec some[IOV_MAX], *before = m->msg_iov;
     size_t count = m->msg_iovlen;
-    m->msg_iovlen = (size_t)shorten(some, all_of, (int)count, bytes);
+    m->msg_iovlen = (size_t)shorten(some, before, (int)count, bytes);
     m->msg_iov = some;
     ssize_t n = real_recvmsg(fd, m, flags);
-    m->msg_iov = all_of;
+    m->msg_iov = before;
     m->msg_iovlen = count;
     return n;
 }
@@ -392,16 +394,16 @@ API ssize_t write(int fd, const void *data, size_t bytes)
 }
 API ssize_t readv(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(find_readv, fd, false, NULL, all(iov, count), 0,
-             t.bytes < all(iov, count) ? part_of(real_readv, fd, iov, count, t.bytes)
-                                       : real_readv(fd, iov, count));
+    TRANSFER(find_readv, fd, false, NULL, all(iov, (size_t)count), 0,
+             t.bytes < all(iov, (size_t)count) ? part_of(real_readv, fd, iov, count, t.bytes)
+                                               : real_readv(fd, iov, count));
 }
 API ssize_t writev(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL,
-             all(iov, count), 0,
-             t.bytes < all(iov, count) ? part_of(real_writev, fd, iov, count, t.bytes)
-                                       : real_writev(fd, iov, count));
+    TRANSFER(find_writev, fd, true, iov && count > 0 && iov->iov_len >= 8 ? iov->iov_base : NULL,
+             all(iov, (size_t)count), 0,
+             t.bytes < all(iov, (size_t)count) ? part_of(real_writev, fd, iov, count, t.bytes)
+                                               : real_writev(fd, iov, count));
 }
 API ssize_t recv(int fd, void *data, size_t bytes, int flags)
 {
@@ -425,15 +427,14 @@ API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const stru
 }
 API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-    TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
-             t.bytes < all(m->msg_iov, (int)m->msg_iovlen) ? part_received(fd, m, flags, t.bytes)
-                                                           : real_recvmsg(fd, m, flags));
+    TRANSFER(find_recvmsg, fd, false, NULL, all_of(m), flags,
+             t.bytes < all_of(m) ? part_received(fd, m, flags, t.bytes)
+                                 : real_recvmsg(fd, m, flags));
 }
 API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
-    TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
-             t.bytes < all(m->msg_iov, (int)m->msg_iovlen) ? part_sent(fd, m, flags, t.bytes)
-                                                           : real_sendmsg(fd, m, flags));
+    TRANSFER(find_sendmsg, fd, true, NULL, all_of(m), flags,
+             t.bytes < all_of(m) ? part_sent(fd, m, flags, t.bytes) : real_sendmsg(fd, m, flags));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */

@@ -26,7 +26,7 @@ enum { FAR_FLAGS = 40, FAR_WRITTEN, FAR_READ, FAR_ENDS, FAR_OUT, FAR_IN, FAR_NAM
 
 #define FAR_BORN 1u
 #define FAR_MAKING 2u
-#define FAR_NOT 4u   /* the kernel does not say how far it is */
+#define FAR_NOT 4u /* the kernel does not say how far it is */
 #define FAR_MIXED 8u /* two wrote at once, and not all of them are done */
 #define FAR_TOLD_IN 16u
 #define FAR_SYN 32u /* of what is acknowledged one is no byte */
@@ -73,7 +73,9 @@ static void make(int fd, const struct far *f)
         STORE(in, mix(name_of(&f->there, &f->here), generation));
     }
     STORE(f->flags, generation * FAR_GENERATION | FAR_BORN |
-                        (!known ? FAR_NOT : syn ? FAR_SYN : 0));
+                        (!known ? FAR_NOT
+                         : syn  ? FAR_SYN
+                                : 0));
 }
 
 /* Its numbers; false: it is not known, or there is no room. */
@@ -121,8 +123,8 @@ static void name_place(const poet_place_t *p, char name[NAME_BYTES / 2])
     uint64_t both[2] = {htobe64(p->high), htobe64(p->low)};
     char address[INET6_ADDRSTRLEN] = "";
     bool four = p->high == 0 && p->low >> 32 == 0xffff;
-    inet_ntop(four ? AF_INET : AF_INET6, four ? (const char *)both + 12 : (const char *)both, address,
-              sizeof address);
+    inet_ntop(four ? AF_INET : AF_INET6, four ? (const char *)both + 12 : (const char *)both,
+              address, sizeof address);
     snprintf(name, NAME_BYTES / 2, four ? "%s:%u" : "[%s]:%u", address, p->port);
 }
 
@@ -178,18 +180,18 @@ static void tell_bytes(const struct far *f, enum event event, uint64_t from, siz
 {
     bool out = event == WRITE;
     again_takes(event, &(struct stream){.key = out ? f->out : f->in});
-    poet_record(&(poet_record_t){.type = event_type(event),
-                                 .about = far_line(f, out),
-                                 .site = site,
-                                 .flags = (out ? POET_SEND : POET_RECEIVE | doubt_of(f)) |
-                                          POET_STREAM,
-                                 .high = out ? f->out : f->in,
-                                 .low = &from,
-                                 .keys = 1,
-                                 .count = (uint32_t)bytes,
-                                 .asked = bytes < asked ? (uint32_t)asked : 0,
-                                 .got = (uint32_t)bytes,
-                                 .began = out ? f->began : 0});
+    poet_record(
+        &(poet_record_t){.type = event_type(event),
+                         .about = far_line(f, out),
+                         .site = site,
+                         .flags = (out ? POET_SEND : POET_RECEIVE | doubt_of(f)) | POET_STREAM,
+                         .high = out ? f->out : f->in,
+                         .low = &from,
+                         .keys = 1,
+                         .count = (uint32_t)bytes,
+                         .asked = bytes < asked ? (uint32_t)asked : 0,
+                         .got = (uint32_t)bytes,
+                         .began = out ? f->began : 0});
 }
 
 /* Of what bytes is not known. */
@@ -257,9 +259,9 @@ void far_has_read(int fd, const struct far *f, size_t bytes, size_t asked, const
 {
     uint64_t from = LOAD(f->read), end = 0;
     bool known = socket_read(fd, from + bytes, &end);
-    bool exact = known && end == from + bytes &&
-                 __atomic_compare_exchange_n(f->read, &from, end, false, __ATOMIC_SEQ_CST,
-                                             __ATOMIC_SEQ_CST);
+    bool exact =
+        known && end == from + bytes &&
+        __atomic_compare_exchange_n(f->read, &from, end, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     while (known && !exact && from < end &&
            !__atomic_compare_exchange_n(f->read, &from, end, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))
@@ -342,8 +344,8 @@ void far_closed(const struct far *f)
         poet_stream_end(f->out, POET_STREAM_LEFT, &f->here, &f->there);
         uint64_t ends = LOAD(f->ends);
         while (ends >> 32 == (uint32_t)getpid() &&
-               !__atomic_compare_exchange_n(f->ends, &ends, (uint32_t)ends, false,
-                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+               !__atomic_compare_exchange_n(f->ends, &ends, (uint32_t)ends, false, __ATOMIC_SEQ_CST,
+                                            __ATOMIC_SEQ_CST))
             ;
     } else {
         tell_end(f, open < 0);

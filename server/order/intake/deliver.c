@@ -82,8 +82,8 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     size_t need = a->partner_count + collected_count + 3;
     if (need > sizeof in.few / sizeof *in.few)
         in.items = memory_bytes(need * sizeof *in.items);
-    event.partner_lost = partner_lost || ((doubt || a->doubt) &&
-                                          a->relation == RELATION_RECEIVE && !a->partner_count);
+    event.partner_lost = partner_lost || ((doubt || a->doubt) && a->relation == RELATION_RECEIVE &&
+                                          !a->partner_count);
     bool lost = false;
     if (a->relation == RELATION_RECEIVE)
         add_sends(order, pending, &event, &in);

@@ -140,8 +140,7 @@ static void add_writer(struct ends *e, uint32_t line)
 {
     if (!line || e->writer_count == WRITERS_MOST || writer_at(e, line) < e->writer_count)
         return;
-    e->writers =
-        grow(e->writers, &e->writer_room, e->writer_count + 1, sizeof *e->writers);
+    e->writers = grow(e->writers, &e->writer_room, e->writer_count + 1, sizeof *e->writers);
     e->writers[e->writer_count++] = line;
 }
 
@@ -215,8 +214,7 @@ void order_stream_hole(struct order *order, uint64_t key, uint64_t first, uint64
     stream_wake(order, stream);
 }
 
-bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns,
-                       uint64_t *stream)
+bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns, uint64_t *stream)
 {
     struct ends_known *k = order->ends;
     for (; k && k->stamped < k->count; k->stamped++)
@@ -275,7 +273,8 @@ void hosts_place_restore(struct order *order, struct stream_place p, bool alone)
 }
 
 void hosts_places(const struct order *order,
-                 void (*visit)(void *context, struct stream_place place, bool alone), void *context)
+                  void (*visit)(void *context, struct stream_place place, bool alone),
+                  void *context)
 {
     if (!order->ends)
         return;

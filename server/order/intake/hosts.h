@@ -13,7 +13,8 @@ struct ends_known;
 void hosts_gone(struct order *order); /* lines are */
 
 /* Those that were saved. */
-void hosts_restore(struct order *order, uint64_t key, const struct ends *ends); /* takes its writers */
+void hosts_restore(struct order *order, uint64_t key,
+                   const struct ends *ends); /* takes its writers */
 void hosts_place_restore(struct order *order, struct stream_place place, bool alone);
 /* Calls visit for each address that is somebody's, and each place that was waited for in vain. */
 void hosts_places(const struct order *order,
