@@ -82,7 +82,7 @@ POET_OUTPUT=none.poet ./none; until_true finished none.poet; poet states --stays
 poet export moves.poet --time --processors -o moves.txt
 is "rows below the lines: clusters, and their processors" "$(grep -o '^[A-Z][a-z]*:[a-z]*' moves.txt | awk '!seen[$0]++' | tr '\n' ' ')" \
     "T:mover P:processor Cl:left P:first Cl:right P:second "
-is "each stay is told, but one that is too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" 10
+like "each stay is told, but one that may be too narrow" "$(grep -c '^P:.*: T:mover for ' moves.txt)" '^1[01]$'
 is "without it there are none" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
 poet export moves.poet --time --processors -o moves.svg
 like "the names are in the picture" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*goes on on another processor"
@@ -96,7 +96,7 @@ check "down, in grey, on paper" poet export moves.poet --time --processors --ver
 cat >script <<E
 action start
 drawer states
-time 4
+time 6
 bands bands
 quit
 E

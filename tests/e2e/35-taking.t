@@ -126,15 +126,25 @@ is "states that are older than the journal lead on to all of it" "$bad" ""
 
 # ---- the bound ----
 
-touch pause
-start_server -q --keep 24M -o bound.poet
-./locks counts $((20 * N)) & # more than an eighth of it, in the journal
-program=$!
-until_true more_ahead 3145728
-settle
-[ "$(ahead)" -lt 5000000 ] && ok "the journal is ahead by an eighth of --keep, and a round, at most" ||
-    not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$(ahead)"
-rm pause
+# (a machine that stands still for longer than a program may be made to wait says nothing: then once more)
+for i in 1 2 3; do
+    touch pause
+    start_server -q --keep 24M -o bound.poet
+    ./locks counts $((20 * N)) & # more than an eighth of it, in the journal
+    program=$!
+    until_true more_ahead 3145728
+    made_to_wait=$SECONDS
+    settle
+    ahead=$(ahead)
+    rm pause
+    [ $((SECONDS - made_to_wait)) -lt 8 ] || [ "$i" = 3 ] && break
+    kill $program
+    wait $program 2>/dev/null
+    stop_server
+    rm bound.poet
+done
+[ "$ahead" -lt 5000000 ] && ok "the journal is ahead by an eighth of --keep, and a round, at most" ||
+    not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$ahead"
 wait $program
 is "who was made to wait goes on" "$? $(counter)" "0 $((20 * N))"
 check "and its run ends" until_true finished "$ENDPOINT"
