@@ -31,6 +31,8 @@ void stop_begin(void)
 
 uint32_t stop_process(uint32_t line) { return atomic_load(&stop_of(line)->process); }
 
+uint32_t stop_id(uint32_t line) { return atomic_load(&stop_of(line)->id); }
+
 void stop_meet(struct script_line *me)
 {
     struct script_stop *stop = stop_of(number_of(me));

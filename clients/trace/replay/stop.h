@@ -17,9 +17,10 @@ static inline bool stop_debugged(void)
 /* This process has the script.  The first one is the debugger's. */
 void stop_begin(void);
 /* The calling thread plays that part. */
-/* Which process that thread plays its part in; 0: none yet. */
-uint32_t stop_process(uint32_t line);
 void stop_meet(struct script_line *me);
+/* Which process that thread plays its part in, and which thread it is there; 0: none yet. */
+uint32_t stop_process(uint32_t line);
+uint32_t stop_id(uint32_t line);
 /* It is about to make its events `first` to `last`: held here while it is not to make one of them.  (Before it waits for its
  * turn: nothing of what it waits for can need it then.)
  * amid: the record that they are of has some before, which are done when it is. */

@@ -3,6 +3,7 @@
 
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/likely.h"
+#include "clients/trace/replay/slow.h"
 #include "clients/trace/replay/stop.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 #define HELD_NS                                                                                    \
     500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
 #define SLOWER 10u /* so many times slower than it was a thread may be */
+#define STARVED 10u /* so many times longer others may have its processor */
 
 static uint32_t number_of(const struct script_line *thread)
 {
@@ -106,23 +108,29 @@ static uint32_t who_goes_on(uint32_t line)
     return 0;
 }
 
-/* The thread that does not wait, as it was when looked at last. */
+/* The thread that does not wait, as it was when looked at last; and the time that it could have used since it did something. */
 struct hope {
     uint32_t thread;
-    uint64_t at, since_ns;
+    uint64_t at, since_ns, used_ns;
     uint64_t looked_ns;
+    struct slow slow;
 };
 
 static bool is_late(struct hope *hope, uint32_t thread)
 {
     const struct script_line *is = script_line(thread);
-    uint64_t at = atomic_load(&is->at), now = clock_now();
-    bool held = now - hope->looked_ns > HELD_NS; /* so was everybody, then */
+    uint64_t at = atomic_load(&is->at), now = clock_now(), elapsed = now - hope->looked_ns;
+    bool held = elapsed > HELD_NS; /* so was everybody, then */
     if (thread != hope->thread || at != hope->at || held)
-        *hope = (struct hope){thread, at, now, now};
+        *hope = (struct hope){.thread = thread, .at = at, .since_ns = now};
+    else
+        hope->used_ns +=
+            thread ? slow_used(&hope->slow, stop_process(thread), stop_id(thread), elapsed)
+                   : elapsed;
     hope->looked_ns = now;
     uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
-    return now - hope->since_ns > (PATIENCE_MS + SLOWER * usual_ms) * 1000000u;
+    uint64_t most = (PATIENCE_MS + SLOWER * usual_ms) * 1000000u;
+    return hope->used_ns > most || now - hope->since_ns > STARVED * most;
 }
 
 /* Leaves the script where it is of no use to wait. */
@@ -157,7 +165,7 @@ static void sleep_until(struct script_line *line, uint32_t number)
 
 static bool sleep_long(struct script_line *me, struct script_line *line, uint32_t number)
 {
-    struct hope hope = {UINT32_MAX, 0, 0, 0};
+    struct hope hope = {.thread = UINT32_MAX};
     uint32_t name = number_of(line);
     uint64_t look_ns = clock_now() + LOOK_MS * 1000000u;
     atomic_store(&me->waits_for, number);

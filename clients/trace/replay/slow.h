@@ -1,0 +1,18 @@
+/* How much of the time that went by a thread could have used: where others had its processor it was not slow itself. */
+#ifndef CLIENTS_TRACE_REPLAY_SLOW_H
+#define CLIENTS_TRACE_REPLAY_SLOW_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct slow { /* a thread, as it was looked at last; zeroes: it was not */
+    uint32_t process, id;
+    uint64_t ran_ns, queued_ns;
+};
+
+/* Of what went by since then, all of it where that is not known.  Errno stays. */
+uint64_t slow_used(struct slow *slow, uint32_t process, uint32_t id, uint64_t elapsed_ns);
+
+#pragma GCC visibility pop
+#endif
