@@ -88,9 +88,9 @@ void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t n
     if (team->master == thread_own() || !team->followed) {
         recorded = note(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
     } else {
+        name_thread(m); /* before: which part it plays in a run that is repeated is known by that */
         recorded = note_receive(EVENT_part, team->line,
                                 (const uint64_t[]){key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
-        name_thread(m);
     }
     if (!recorded)
         atomic_store(&team->unmet, 0);
