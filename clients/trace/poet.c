@@ -151,12 +151,12 @@ int poet_next_from(poet_type_t type, poet_event_t *send)
 {
     struct thread *t = replays ? thread_recording() : NULL;
     int saved = errno;
-    if (!t || !part_plays(t))
+    if (!t || !part_of_all())
         return -1;
     struct ref from = part_await_send(t, type);
     *send = (poet_event_t){from.line, from.number};
     errno = saved;
-    return part_plays(t) ? from.line != 0 : -1;
+    return part_of_all() ? from.line != 0 : -1;
 }
 
 void poet_takes_from(poet_type_t type, poet_event_t send)
@@ -169,7 +169,7 @@ void poet_takes_from(poet_type_t type, poet_event_t send)
 unsigned poet_patience(void)
 {
     struct thread *t = replays ? thread_recording() : NULL;
-    return t && part_plays(t) ? part_patience_ms(t) : 0;
+    return t && part_of_all() ? part_patience_ms(t) : 0;
 }
 
 void poet_takes(poet_type_t type, uint64_t key)

@@ -109,7 +109,7 @@ int poet_next_after(poet_type_t type);
 
 /* Calls that take up what some thread has sent, as a task that it made.  poet_next_from: whether the next event of the calling
  * thread was of that type, and which send it received: waits, not for ever, until that is there, and gives it back.  1: *send is it;
- * 0: something else is next, or nothing is known of it; -1: nothing is repeated, or no more.
+ * 0: something else is next, or nothing, or it is not known; -1: nothing is repeated, or no more.
  * poet_takes_from: the next event is about to be told, which receives that: where it was something else, that is a difference.
  * poet_patience: so many milliseconds the calling thread may wait for what its next event needs, and goes freely then. */
 int poet_next_from(poet_type_t type, poet_event_t *send);

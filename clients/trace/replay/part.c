@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+bool part_of_all(void) { return script_plays(); }
+
 bool part_plays(struct thread *t) { return cast_part(t) != NULL; }
 
 enum trace_type part_type(struct thread *t, unsigned k)
@@ -159,12 +161,12 @@ void part_receives(struct thread *t, uint16_t type, struct ref send)
     if (!e || !e->after_line || !cast_is(e, type) ||
         (cast_code(e->after_line) == send.line && e->after_number == send.number))
         return;
-    script_leave(&(struct script_end){
-        .why = SCRIPT_RECEIVED,
-        .thread = (uint32_t)(p->line - script_line(0)),
-        .event = p->next,
-        .line = cast_line(send.line),
-        .number = send.number < UINT32_MAX ? (uint32_t)send.number : UINT32_MAX});
+    script_leave(&(struct script_end){.why = SCRIPT_RECEIVED,
+                                      .thread = (uint32_t)(p->line - script_line(0)),
+                                      .event = p->next,
+                                      .line = cast_line(send.line),
+                                      .number = send.number < UINT32_MAX ? (uint32_t)send.number
+                                                                         : UINT32_MAX});
 }
 
 unsigned part_patience_ms(struct thread *t)

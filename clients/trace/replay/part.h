@@ -50,6 +50,7 @@ void part_named(struct thread *thread, uint16_t named);
 
 /* ---- what comes next, before a call ---- */
 
+bool part_of_all(void); /* Do threads that have a part play it? */
 /* Does the calling thread play a part, whether or not it is over? */
 bool part_plays(struct thread *thread);
 /* The type of its k-th event from here on, k < PART_AHEAD; TYPE_NONE: its part is over, or it has none. */

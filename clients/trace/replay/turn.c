@@ -118,7 +118,8 @@ unsigned turn_patience_ms(const struct script_line *is)
 {
     uint64_t at = atomic_load(&is->at);
     uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
-    return (unsigned)(PATIENCE_MS + SLOWER * (usual_ms < PATIENCE_MOST_MS ? usual_ms : PATIENCE_MOST_MS));
+    return (unsigned)(PATIENCE_MS +
+                      SLOWER * (usual_ms < PATIENCE_MOST_MS ? usual_ms : PATIENCE_MOST_MS));
 }
 
 static bool is_late(struct hope *hope, uint32_t thread)
