@@ -49,7 +49,7 @@ void team_end(struct team *team, const void *site)
 {
     int saved = errno;
     uint32_t done = atomic_load(&team->done);
-    bool doubtful = atomic_load(&team->doubtful) || done > KEYS_MOST;
+    bool doubtful = atomic_load(&team->doubtful) || atomic_load(&team->later) || done > KEYS_MOST;
     uint64_t *keys = done && done <= KEYS_MOST ? malloc(done * sizeof *keys) : NULL;
     for (uint32_t i = 0; keys && i < done; i++)
         keys[i] = key(team, KEY_DONE, i, 0);
@@ -104,8 +104,8 @@ static void tell_done(struct member *m)
     uint32_t i = atomic_fetch_add(&t->done, 1);
     if (!note_send(EVENT_done, t->line, key(t, KEY_DONE, i, 0), t->body))
         atomic_store(&t->doubtful, true);
-    if (atomic_load(&t->tasks)) /* those that it runs after this */
-        atomic_store(&t->doubtful, true);
+    if (atomic_load(&t->tasks))
+        atomic_store(&t->later, true);
 }
 
 void member_over(struct member *m, void (*barrier)(const void *context), const void *context)
