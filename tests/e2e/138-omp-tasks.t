@@ -261,6 +261,13 @@ repeats() {
 every() {
     CC=$1 poetcc -trace -g -fopenmp tasks.c -o tasks && repeats $1 tasks
     like "$1:   they were run by all four" "$(sed -n 2p first | fold -w 1 | sort -u | tr -d '\n')" 0123
+    $1 -g -fopenmp tasks.c -o plain
+    rm -f plain.poet
+    timeout 60 poet record -o plain.poet -- ./plain >first
+    until_true finished plain.poet
+    is "$1: not compiled for it, it prints the same again" "$(again plain.poet ./plain)" "$(cat first)"
+    like "$1:   the same events" "$(cat said)" '^poet replay: the same: [0-9]* events$'
+    is "$1:   each at a place of the program" "$(poet dump plain.poet | grep -c ' spawn .* at lib')" 0
     CC=$1 poetcc -trace -g -fopenmp many.c -o many && repeats $1 many
     is "$1: another number of them: it goes on freely, and none is left over" "$(again first.poet ./many 1)" "130 2000"
     like "$1:   and it is said where" "$(cat said)" '^poet replay: differs: '

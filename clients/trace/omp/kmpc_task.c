@@ -193,8 +193,10 @@ API void __kmpc_omp_wait_deps(source *at, int32_t thread, int32_t count,
                               const struct depending *more)
 {
     wait_call *call = (wait_call *)(uintptr_t)real_call(REAL___kmpc_omp_wait_deps, SITE);
+    tool_spawns(SITE);
     if (call)
         call(at, thread, count, list, more_count, more);
+    tool_spawns(NULL);
     await_held(&(struct all_depending){count, more_count, list, more});
 }
 
@@ -320,6 +322,8 @@ API void __kmpc_taskloop(source *at, int32_t thread, struct of_runtime *pattern,
     }
     if (holds)
         held_apart();
+    const void *before = tool_loops(SITE);
     if (call)
         call(at, thread, pattern, deferred, first, last, step, no_group, how, said, copy);
+    tool_loops(before);
 }

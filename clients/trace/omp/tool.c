@@ -22,7 +22,7 @@ static __thread struct {
 } forks __attribute__((tls_model("initial-exec")));
 
 static __thread struct {
-    const void *site;
+    const void *site, *loop;
     struct kept *handed;
     bool hidden;
 } creates __attribute__((tls_model("initial-exec")));
@@ -165,6 +165,13 @@ void tool_spawns(const void *site)
         creates.site = site;
 }
 
+const void *tool_loops(const void *site)
+{
+    const void *before = creates.loop;
+    creates.loop = site;
+    return before;
+}
+
 struct task *tool_task(struct kept *kept) { return &kept->own.task; }
 
 void tool_hands(struct kept *kept) { creates.handed = kept; }
@@ -198,7 +205,9 @@ struct kept *tool_makes(const void *site)
 static void task_create(ompt_data_t *maker, const void *frame, ompt_data_t *task, int flags,
                         int depends, const void *return_address)
 {
-    const void *site = creates.site ? creates.site : site_of(return_address);
+    const void *site = creates.site   ? creates.site
+                       : creates.loop ? creates.loop
+                                      : site_of(return_address);
     struct kept *k = creates.handed;
     bool known = k || creates.hidden || flags & ompt_task_initial;
     creates.site = NULL;

@@ -12,6 +12,8 @@ bool tool_is_told(void); /* the runtime has begun to tell us */
 struct kept; /* what the runtime keeps for us with a task */
 /* Where the calling thread is about to have the runtime make a task, unless that was said already; NULL: it was made. */
 void tool_spawns(const void *site);
+/* The same, of all tasks that a loop makes: gives what was said before, which is to be said again afterwards. */
+const void *tool_loops(const void *site);
 /* A task that the calling thread makes, and the runtime does not know of yet; NULL: there is no memory.  tool_hands: the next one that
  * the runtime is given by the calling thread, whoever made it, is that; it goes with that. */
 struct kept *tool_makes(const void *site);
