@@ -95,8 +95,9 @@ enum script_end_is {
     SCRIPT_NOBODY, /* a thread waits for what nobody is to do, or what those who wait are to do */
     SCRIPT_IMPATIENT, /* a thread waits for one that does not come to its next event */
     SCRIPT_STRANGER, /* a thread got another number on a line: somebody without a part was there */
-    SCRIPT_INPUT /* a thread made another call than one whose input is recorded: did, asked for `by`; it was the call of
+    SCRIPT_INPUT, /* a thread made another call than one whose input is recorded: did, asked for `by`; it was the call of
                   * number `line` (wire/input.h), asked for `number` */
+    SCRIPT_RECEIVED /* a thread received what that line sent as that number, and not what it did */
 };
 
 /* Why a script was left. */

@@ -24,6 +24,23 @@ static void say_event(struct replaying *r, const struct shown_event *e, FILE *f)
             label(r, e->about ? e->about : e->at.line), at, *site ? ", " : "", site);
 }
 
+/* Where something else was taken up. */
+static void say_received(struct replaying *r, FILE *f)
+{
+    const struct script_end *end = &r->script->end;
+    const char *all = (const char *)r->script;
+    const struct script_line *lines = (const void *)(all + r->script->lines_at);
+    const struct script_event *was = (const void *)(all + r->script->events_at);
+    fprintf(f, "%s took up event %u of %s", label(r, end->thread), end->number,
+            label(r, end->line));
+    if (end->thread <= r->script->line_count && end->event < lines[end->thread].count) {
+        was += lines[end->thread].first + end->event;
+        fprintf(f, ", where it took up event %u of %s", was->after_number,
+                label(r, was->after_line));
+    }
+    fputs(", for ", f);
+}
+
 static void say_did(struct replaying *r, FILE *f)
 {
     const struct script_end *end = &r->script->end;
@@ -35,6 +52,8 @@ static void say_did(struct replaying *r, FILE *f)
                 input_name(end->line), end->number);
     else if (end->why == SCRIPT_STRANGER)
         fprintf(f, "%s came to ", who);
+    else if (end->why == SCRIPT_RECEIVED)
+        say_received(r, f);
     else
         fprintf(f, "%s waits until %s comes to %u for ", who, label(r, end->line), end->number);
 }

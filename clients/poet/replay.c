@@ -26,11 +26,18 @@
 
 /* ---- the script ---- */
 
+/* Of no call: its site is what the thread runs, which may be a library's. */
+static bool is_of_life(const char *type)
+{
+    return strcmp(type, "start") == 0 || strcmp(type, "end") == 0 || strcmp(type, "close") == 0;
+}
+
 /* A call that is recorded only where those of libraries were asked for. */
 static bool is_library_call(const struct book *book, const struct shown_event *e)
 {
     const struct target_kind *kind = book_kind(book, e->about ? e->about : e->at.line);
-    if (!e->site || e->process >= book->process_count || (kind && kind->everywhere))
+    if (!e->site || e->process >= book->process_count || (kind && kind->everywhere) ||
+        is_of_life(book_type(book, e->type)))
         return false;
     const struct shown_process *p = &book->processes[e->process];
     for (uint32_t i = 0; i < p->module_count; i++)

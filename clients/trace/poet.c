@@ -147,6 +147,31 @@ int poet_next_after(poet_type_t type)
     return t && part_is_for(t, type, 0, 0) ? part_has_cause(t) : -1;
 }
 
+int poet_next_from(poet_type_t type, poet_event_t *send)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    int saved = errno;
+    if (!t || !part_of_all())
+        return -1;
+    struct ref from = part_await_send(t, type);
+    *send = (poet_event_t){from.line, from.number};
+    errno = saved;
+    return part_of_all() ? from.line != 0 : -1;
+}
+
+void poet_takes_from(poet_type_t type, poet_event_t send)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    if (t && part_plays(t))
+        part_receives(t, type, (struct ref){send.line, send.number});
+}
+
+unsigned poet_patience(void)
+{
+    struct thread *t = replays ? thread_recording() : NULL;
+    return t && part_of_all() ? part_patience_ms(t) : 0;
+}
+
 void poet_takes(poet_type_t type, uint64_t key)
 {
     struct thread *t = replays ? thread_recording() : NULL;

@@ -107,6 +107,15 @@ void poet_takes(poet_type_t type, uint64_t key);
 /* Whether the next event of the calling thread, of that type, came after one of another by POET_AFTER; as of poet_next. */
 int poet_next_after(poet_type_t type);
 
+/* Calls that take up what some thread has sent, as a task that it made.  poet_next_from: whether the next event of the calling
+ * thread was of that type, and which send it received: waits, not for ever, until that is there, and gives it back.  1: *send is it;
+ * 0: something else is next, or nothing, or it is not known; -1: nothing is repeated, or no more.
+ * poet_takes_from: the next event is about to be told, which receives that: where it was something else, that is a difference.
+ * poet_patience: so many milliseconds the calling thread may wait for what its next event needs, and goes freely then. */
+int poet_next_from(poet_type_t type, poet_event_t *send);
+void poet_takes_from(poet_type_t type, poet_event_t send);
+unsigned poet_patience(void);
+
 /* Calls that take whatever there is, as the next message of anybody, and in which order several of them are done.
  * poet_ask: the calling thread begins one, which is its *asked-th; gives back what it got then, as the event of that
  * type says that tells of it (poet_record_t), in a run that is repeated; else `otherwise`.

@@ -55,15 +55,20 @@ class Same:
         return sorted((self.as_b.get(line, -line), number) for line, number in known)
 
     def strangers(self, run):
-        """threads that nobody is known to have made, by their names; those of one name are not told apart"""
+        """threads that nobody is known to have made, by their names, and as the how-manieth of that name they began"""
         made = {e["line"] for e in run.events.values() if e["type"] == "create"} | {run.main}
         made |= {born(e) for e in run.events.values() if e["type"] in BIRTHS and e["partner"]}
-        return {run.names[t]: t for t in run.of if t not in made}
+        found = {}
+        for t in sorted(run.of, key=lambda t: run.of[t][0]["time_ns"]):
+            if t not in made:
+                name = run.names[t]
+                found[name, sum(n == name for n, _ in found)] = t
+        return found
 
     def compare(self):
         first = self.a.names[self.a.main]  # of several ranks that nobody made any may be the first
         if self.b.names[self.b.main] != first:
-            self.b.main = self.strangers(self.b).get(first, self.b.main)
+            self.b.main = self.strangers(self.b).get((first, 0), self.b.main)
         a, b = self.strangers(self.a), self.strangers(self.b)
         todo = [(self.a.main, self.b.main)] + [(t, b[name]) for name, t in sorted(a.items()) if name in b]
         for x, y in todo:

@@ -8,8 +8,9 @@
 /* A static program has what it calls; what the C library itself calls (getline) is left out. */
 #define CALLS(C)                                                                                   \
     C(fgetc)                                                                                       \
-    C(getchar) C(fgets) C(fread) C(scanf) C(fscanf) C(__isoc99_scanf) C(__isoc99_fscanf)           \
-        C(__isoc23_scanf) C(__isoc23_fscanf)
+    C(getchar)                                                                                     \
+    C(fgets) C(fread) C(scanf) C(fscanf) C(__isoc99_scanf) C(__isoc99_fscanf) C(__isoc23_scanf)    \
+        C(__isoc23_fscanf)
 #define C(name) extern const char there_##name[] __asm__(#name) __attribute__((weak));
 CALLS(C)
 #undef C

@@ -148,17 +148,31 @@ static void tell_start(struct thread *t, struct task *task)
         NULL);
 }
 
-/* How such threads get their work is the library's own affair. */
-static void tell_library(const struct task *task)
+/* The file of the library that made it; NULL: it is not known. */
+static const char *library_of(const struct task *task)
 {
     uintptr_t bias;
     const char *path = task->entry ? modules_path(task->entry, &bias) : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* How such threads get their work is the library's own affair. */
+static void tell_library(const struct task *task)
+{
+    const char *file = library_of(task);
     char text[100];
-    if (!path || runtime_is_followed(slash ? slash + 1 : path))
+    if (!file || runtime_is_followed(file))
         return;
-    snprintf(text, sizeof text, "work for threads of %s", slash ? slash + 1 : path);
+    snprintf(text, sizeof text, "work for threads of %s", file);
     unseen_tell(UNSEEN_RUNTIME, text);
+}
+
+/* By which its part is known in a run that is repeated; 0: it will be given another one. */
+static uint16_t known_as(const struct task *task, const char *name)
+{
+    const char *file = library_of(task);
+    return file && runtime_is_followed(file) ? 0 : script_text(name, strlen(name));
 }
 
 /* A name that the thread has got, other than the program's, which all threads have at first. */
@@ -181,7 +195,7 @@ static struct thread *adopt(void)
     get_name(name);
     if (!*name && task->made) /* the same one has the same name in each run */
         snprintf(name, sizeof name, "thread %u", task->made % 10000000);
-    task->named = script_text(name, strlen(name));
+    task->named = known_as(task, name);
     struct thread *t = life_begin_thread(task, name);
     if (!t) {
         if (!mine.task)

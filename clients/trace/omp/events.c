@@ -34,18 +34,18 @@ uint64_t events_high(void)
     return mix(identity[0], 0x706d6f2e74656f70u) | 1;
 }
 
-static bool record(poet_record_t r, enum event type)
+static poet_event_t record(poet_record_t r, enum event type)
 {
     r.type = event_type(type);
-    return r.type && poet_record(&r).line;
+    return r.type ? poet_record(&r) : (poet_event_t){0};
 }
 
 bool note(enum event type, poet_line_t about, unsigned doubt, const void *site)
 {
-    return record((poet_record_t){.about = about, .flags = doubt, .site = site}, type);
+    return record((poet_record_t){.about = about, .flags = doubt, .site = site}, type).line;
 }
 
-bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site)
+poet_event_t note_sent(enum event type, poet_line_t about, uint64_t low, const void *site)
 {
     return record((poet_record_t){.about = about,
                                   .flags = POET_SEND,
@@ -54,6 +54,11 @@ bool note_send(enum event type, poet_line_t about, uint64_t low, const void *sit
                                   .low = &low,
                                   .keys = 1},
                   type);
+}
+
+bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site)
+{
+    return note_sent(type, about, low, site).line;
 }
 
 bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_t count,
@@ -67,7 +72,8 @@ bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_
                                           .high = events_high(),
                                           .low = low + at,
                                           .keys = count - at < KEYS_MOST ? count - at : KEYS_MOST},
-                          type);
+                          type)
+                       .line;
     return recorded;
 }
 
@@ -81,5 +87,6 @@ bool note_meeting(enum event type, poet_line_t about, uint64_t low, uint32_t mem
                                   .low = &low,
                                   .keys = 1,
                                   .count = members},
-                  type);
+                  type)
+        .line;
 }

@@ -31,6 +31,7 @@ uint64_t events_high(void);
 
 /* Each is an event where the thread is; site: the call's.  Whether it was recorded.  doubt: 0 or POET_DOUBT_... */
 bool note(enum event type, poet_line_t about, unsigned doubt, const void *site);
+poet_event_t note_sent(enum event type, poet_line_t about, uint64_t low, const void *site);
 bool note_send(enum event type, poet_line_t about, uint64_t low, const void *site);
 /* As many events as the keys need; without any it is an event without a message. */
 bool note_receive(enum event type, poet_line_t about, const uint64_t *low, size_t count,

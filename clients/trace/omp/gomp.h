@@ -2,6 +2,7 @@
 #ifndef CLIENTS_TRACE_OMP_GOMP_H
 #define CLIENTS_TRACE_OMP_GOMP_H
 
+#include "clients/trace/omp/held.h"
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/team.h"
 
@@ -13,6 +14,14 @@ static inline struct member *gomp_member(const void *site)
 {
     struct member *m = member_now();
     return m && !real_is_llvm(site) ? m : NULL;
+}
+
+/* Reductions by tasks, NULL: none, which the runtime finds by the task that it knows to be running: none may be held, then. */
+static inline uintptr_t *gomp_reduces(uintptr_t *reductions)
+{
+    if (reductions)
+        held_apart();
+    return reductions;
 }
 
 #endif

@@ -4,6 +4,23 @@
 
 #include <stddef.h>
 
+/* Right before such a call, and right after it. */
+static void reach(struct member *m, const void *site)
+{
+    if (!m)
+        return;
+    barrier_reach(m, site);
+    held_await_team();
+}
+
+static void through(struct member *m, bool cancelled, const void *site)
+{
+    if (!m)
+        return;
+    barrier_through(m, cancelled, site);
+    held_go_on();
+}
+
 /* A call in which all wait for all. */
 #define BARRIER(name, ends_loop)                                                                   \
     API void name(void);                                                                           \
@@ -11,12 +28,10 @@
     {                                                                                              \
         void (*call)(void) = REAL(name, SITE, void, (void));                                       \
         struct member *m = gomp_member(SITE);                                                      \
-        if (m)                                                                                     \
-            barrier_reach(m, SITE);                                                                \
+        reach(m, SITE);                                                                            \
         if (call)                                                                                  \
             call();                                                                                \
-        if (m)                                                                                     \
-            barrier_through(m, false, SITE);                                                       \
+        through(m, false, SITE);                                                                   \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
     }
@@ -31,11 +46,9 @@ BARRIER(GOMP_sections_end, 0)
     {                                                                                              \
         bool (*call)(void) = REAL(name, SITE, bool, (void));                                       \
         struct member *m = gomp_member(SITE);                                                      \
-        if (m)                                                                                     \
-            barrier_reach(m, SITE);                                                                \
+        reach(m, SITE);                                                                            \
         bool cancelled = call && call();                                                           \
-        if (m)                                                                                     \
-            barrier_through(m, cancelled, SITE);                                                   \
+        through(m, cancelled, SITE);                                                               \
         if (m)                                                                                     \
             m->loops += ends_loop;                                                                 \
         return cancelled;                                                                          \
@@ -62,12 +75,10 @@ API void GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
     void (*call)(bool) = REAL(GOMP_workshare_task_reduction_unregister, SITE, void, (bool));
     struct member *m = cancelled ? NULL : gomp_member(SITE);
-    if (m)
-        barrier_reach(m, SITE);
+    reach(m, SITE);
     if (call)
         call(cancelled);
-    if (m)
-        barrier_through(m, false, SITE);
+    through(m, false, SITE);
 }
 
 /* single with copyprivate: the one that is chosen gets NULL at once, and waits for the others as it gives what is to
@@ -92,10 +103,10 @@ API void *GOMP_single_copy_start(void)
     }
     share_got(m, asked, SHARE_SINGLE, false, SITE);
     if (waits)
-        barrier_reach(m, SITE);
+        reach(m, SITE);
     void *copied = call ? call() : NULL;
     if (waits && copied)
-        barrier_through(m, false, SITE);
+        through(m, false, SITE);
     else if (waits)
         barrier_not_yet(m, SITE);
     else if (m)
@@ -110,11 +121,11 @@ API void GOMP_single_copy_end(void *data)
     struct member *m = gomp_member(SITE);
     bool waits = m && !m->team->cancellable;
     if (waits)
-        barrier_reach(m, SITE);
+        reach(m, SITE);
     if (call)
         call(data);
     if (waits)
-        barrier_through(m, false, SITE);
+        through(m, false, SITE);
     else if (m)
         note(EVENT_through, m->team->line, POET_DOUBT_THREAD, SITE);
 }

@@ -56,7 +56,7 @@ DOACROSS(GOMP_loop_doacross_guided_start, (long chunk, long *start, long *end), 
 DOACROSS(GOMP_loop_doacross_runtime_start, (long *start, long *end), (start, end))
 DOACROSS(GOMP_loop_doacross_start,
          (long how, long chunk, long *start, long *end, uintptr_t *reductions, void **memory),
-         (how, chunk, start, end, reductions, memory))
+         (how, chunk, start, end, gomp_reduces(reductions), memory))
 
 API void GOMP_doacross_wait(long first, ...);
 API void GOMP_doacross_wait(long first, ...)

@@ -17,6 +17,7 @@ struct region {
 static void wait_for_others(const void *site)
 {
     void (*barrier)(void) = REAL(GOMP_barrier, site, void, (void));
+    held_await_team();
     barrier();
 }
 
@@ -46,6 +47,13 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
     team_begin(&r->team, (const void *)(uintptr_t)body, cancellation && cancellation(), site);
 }
 
+/* By its tasks, which are the runtime's affair, then (held.h). */
+static void *reductions_of(struct team *team, void *data)
+{
+    atomic_store(&team->apart, true);
+    return *(void **)data;
+}
+
 /* With no runtime to be found the region has one member. */
 #define PARALLEL(type, name, first, before, parameters, given, after)                              \
     API type name(void (*body)(void *), void *data, unsigned threads PARAMETERS parameters);       \
@@ -67,8 +75,8 @@ static void begin(struct region *r, void (*body)(void *), void *data, const void
 #define GIVEN(...) , ##__VA_ARGS__
 
 PARALLEL(void, GOMP_parallel, NULL, , (unsigned flags), (flags), )
-PARALLEL(unsigned, GOMP_parallel_reductions, *(void **)data, unsigned result =, (unsigned flags),
-         (flags), return result)
+PARALLEL(unsigned, GOMP_parallel_reductions, reductions_of(&r.team, data), unsigned result =,
+         (unsigned flags), (flags), return result)
 PARALLEL(void, GOMP_parallel_sections, NULL, , (unsigned count, unsigned flags), (count, flags), )
 
 #define LOOP(name)                                                                                 \

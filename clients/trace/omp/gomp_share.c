@@ -35,11 +35,11 @@ typedef unsigned long long ull;
     CHUNK(GOMP_loop_##name,                                                                        \
           P(long begin, long end, long step, long how, long chunk, long *from, long *to,           \
             uintptr_t *reductions, void **memory),                                                 \
-          P(begin, end, step, how, chunk, from, to, reductions, memory))                           \
+          P(begin, end, step, how, chunk, from, to, gomp_reduces(reductions), memory))             \
     CHUNK(GOMP_loop_ull_##name,                                                                    \
           P(bool up, ull begin, ull end, ull step, long how, ull chunk, ull *from, ull *to,        \
             uintptr_t *reductions, void **memory),                                                 \
-          P(up, begin, end, step, how, chunk, from, to, reductions, memory))
+          P(up, begin, end, step, how, chunk, from, to, gomp_reduces(reductions), memory))
 #define NEXT(name)                                                                                 \
     CHUNK(GOMP_loop_##name##_next, P(long *from, long *to), P(from, to))                           \
     CHUNK(GOMP_loop_ull_##name##_next, P(ull *from, ull *to), P(from, to))
@@ -73,7 +73,7 @@ NEXT(maybe_nonmonotonic_runtime)
     }
 SECTION(GOMP_sections_start, P(unsigned count), P(count))
 SECTION(GOMP_sections2_start, P(unsigned count, uintptr_t *reductions, void **memory),
-        P(count, reductions, memory))
+        P(count, gomp_reduces(reductions), memory))
 SECTION(GOMP_sections_next, P(void), P())
 
 API bool GOMP_single_start(void);

@@ -1,4 +1,5 @@
 /* The calls of programs that clang compiled: those of which LLVM's runtime does not tell enough. */
+#include "clients/trace/omp/held.h"
 #include "clients/trace/omp/ordered.h"
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/team.h"
@@ -35,6 +36,7 @@ static void wait_for_others(const void *context)
     const struct waiting *w = context;
     void (*call)(source *, int32_t) =
         REAL(__kmpc_barrier, w->region->site, void, (source *, int32_t));
+    held_await_team();
     if (call)
         call(w->region->at, w->thread);
 }
@@ -67,6 +69,8 @@ static void run(int32_t *thread, int32_t *bound, ...)
     struct member *m = member_now();
     if (m && m->team->body == (const void *)(uintptr_t)r->function)
         member_over(m, m->team->nested ? NULL : wait_for_others, &w);
+    if (m && m->team->nested)
+        held_await_team();
 }
 
 /* With so many variables the function is left as it is: the members' ends are told by messages. */

@@ -46,7 +46,8 @@
     C(GOMP_critical_name_end) C(GOMP_atomic_start) C(GOMP_atomic_end)                                 \
     C(GOMP_task) C(GOMP_taskwait) C(GOMP_taskwait_depend) C(GOMP_taskgroup_start)                     \
     C(GOMP_taskgroup_end) C(GOMP_taskloop) C(GOMP_taskloop_ull)                                       \
-    C(omp_get_num_threads) C(omp_get_thread_num) C(omp_get_level) C(omp_get_cancellation)             \
+    C(GOMP_taskgroup_reduction_register) C(GOMP_scope_start)                                         \
+    C(omp_get_num_threads) C(omp_get_thread_num) C(omp_get_level) C(omp_get_cancellation) C(omp_in_final)            \
     LOOP_CALLS(C, _) LOOP_CALLS(C, _ull_)                                                             \
     C(GOMP_sections_start) C(GOMP_sections2_start) C(GOMP_sections_next) C(GOMP_single_start)         \
     C(__kmpc_dispatch_next_4) C(__kmpc_dispatch_next_4u) C(__kmpc_dispatch_next_8)                    \
@@ -54,7 +55,9 @@
     LOCK_CALLS(C, ) LOCK_CALLS(C, _)                                                                  \
     C(__kmpc_fork_call) C(__kmpc_barrier) C(__kmpc_global_thread_num) C(__kmpc_critical)              \
     C(__kmpc_critical_with_hint) C(__kmpc_end_critical) C(__kmpc_ordered) C(__kmpc_end_ordered)       \
-    C(__kmpc_doacross_wait)
+    C(__kmpc_doacross_wait) C(__kmpc_omp_task_alloc) C(__kmpc_omp_task) C(__kmpc_omp_task_with_deps)  \
+    C(__kmpc_omp_wait_deps) C(__kmpc_omp_taskyield) C(__kmpc_taskloop) C(__kmpc_taskgroup)            \
+    C(__kmpc_end_taskgroup)
 /* clang-format on */
 
 enum real_call {

@@ -42,7 +42,6 @@ void task_make(struct task *task, bool detached)
     struct frame *f = frame_here();
     struct member *m = member_now();
     *task = (struct task){.id = child(f, f->made++), .group = f->group};
-    task->spawned_by = task->id;
     if (f->group)
         atomic_fetch_add(&f->group->made, 1);
     if (m)
@@ -71,25 +70,37 @@ void task_depends(struct task *task, const void *place, enum dependence how, boo
 void task_spawn(struct task *task, const void *site)
 {
     int saved = errno;
-    task->told = note_send(EVENT_spawn, 0, spawn_key(task->spawned_by), site);
+    task->spawn = note_sent(EVENT_spawn, 0, spawn_key(task->id), site);
     errno = saved;
 }
 
-/* After its spawn and the ends of those that it depends on. */
+bool task_is_after(const struct task *task, const struct task *other)
+{
+    uint64_t end = end_key(other->id);
+    uint32_t i = 0;
+    while (i < task->before_count && task->before[i] != end)
+        i++;
+    return i < task->before_count;
+}
+
+/* After its spawn, which is named first, and the ends of those that it depends on. */
 struct frame *task_run(struct task *task, struct frame *frame, const void *body)
 {
     int saved = errno;
     barrier_late(member_now());
     struct frame *outer = frame_begin(frame, task->id, task->group);
-    uint64_t alone = spawn_key(task->spawned_by), *keys = &alone;
-    uint32_t count = task->told;
-    bool doubtful = task->doubtful || !task->told;
+    bool told = task->spawn.line;
+    uint64_t alone = spawn_key(task->id), *keys = &alone;
+    uint32_t count = told;
+    bool doubtful = task->doubtful || !told;
     if (task->before_count && !may_vanish()) {
         keys = task->before; /* which has room for one more */
         count = task->before_count;
-        if (task->told)
-            keys[count++] = alone;
+        keys[count] = keys[0];
+        count += told;
+        keys[0] = told ? alone : keys[0];
     }
+    poet_takes_from(event_type(EVENT_run), task->spawn);
     note_receive(EVENT_run, 0, keys, count, doubtful ? POET_DOUBT_THREAD : 0, body);
     free(task->before);
     task->before = NULL;

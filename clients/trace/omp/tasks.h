@@ -18,11 +18,10 @@
 /* A task that was made. */
 struct task {
     uint64_t id;
-    uint64_t spawned_by; /* what its spawn is found by: its id; of those of a loop one for all */
     struct group *group;
     uint64_t *before; /* the ends of those that it depends on, from malloc; freed when it runs */
     uint32_t before_count;
-    bool told; /* its spawn was recorded */
+    poet_event_t spawn; /* line 0: it was not recorded */
     bool doubtful; /* it may depend on more */
 };
 
@@ -34,6 +33,9 @@ void task_spawn(struct task *task, const void *site);
 /* It runs here, in `frame`. */
 struct frame *task_run(struct task *task, struct frame *frame, const void *body);
 void task_ran(const struct task *task, struct frame *frame, struct frame *outer, const void *body);
+
+/* Of others of the same maker: is it after that one's end? */
+bool task_is_after(const struct task *task, const struct task *other);
 
 /* An end is out of sight: whoever waits for tasks from now on cannot say for which. */
 void tasks_untold(void);

@@ -49,7 +49,7 @@ void team_end(struct team *team, const void *site)
 {
     int saved = errno;
     uint32_t done = atomic_load(&team->done);
-    bool doubtful = atomic_load(&team->doubtful) || done > KEYS_MOST;
+    bool doubtful = atomic_load(&team->doubtful) || atomic_load(&team->later) || done > KEYS_MOST;
     uint64_t *keys = done && done <= KEYS_MOST ? malloc(done * sizeof *keys) : NULL;
     for (uint32_t i = 0; keys && i < done; i++)
         keys[i] = key(team, KEY_DONE, i, 0);
@@ -88,9 +88,9 @@ void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t n
     if (team->master == thread_own() || !team->followed) {
         recorded = note(EVENT_part, team->line, team->followed ? 0 : POET_DOUBT_THREAD, team->body);
     } else {
+        name_thread(m); /* before: which part it plays in a run that is repeated is known by that */
         recorded = note_receive(EVENT_part, team->line,
                                 (const uint64_t[]){key(team, KEY_BEGIN, 0, 0)}, 1, 0, team->body);
-        name_thread(m);
     }
     if (!recorded)
         atomic_store(&team->unmet, 0);
@@ -104,8 +104,8 @@ static void tell_done(struct member *m)
     uint32_t i = atomic_fetch_add(&t->done, 1);
     if (!note_send(EVENT_done, t->line, key(t, KEY_DONE, i, 0), t->body))
         atomic_store(&t->doubtful, true);
-    if (atomic_load(&t->tasks)) /* those that it runs after this */
-        atomic_store(&t->doubtful, true);
+    if (atomic_load(&t->tasks))
+        atomic_store(&t->later, true);
 }
 
 void member_over(struct member *m, void (*barrier)(const void *context), const void *context)

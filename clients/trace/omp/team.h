@@ -34,6 +34,8 @@ struct team {
     _Atomic uint32_t done;  /* members who told their end by a message */
     _Atomic bool tasks;     /* it has made tasks */
     _Atomic bool doubtful;  /* what a member or a task did is not told */
+    _Atomic bool later;     /* a member that told its end may run tasks behind that */
+    _Atomic bool apart;     /* its tasks are left to the runtime, whatever is repeated (held.h) */
     atomic_flag sharing; /* share.h */
     uint64_t copies; /* under it: blocks of `single copyprivate` that somebody has come to */
     atomic_flag ordering;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/omp/tool.h"
 
+#include "clients/trace/omp/held.h"
 #include "clients/trace/omp/ompt.h"
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/tasks.h"
@@ -19,6 +20,12 @@ static bool cancellable; /* regions can be cancelled */
 static __thread struct {
     const void *site, *body;
 } forks __attribute__((tls_model("initial-exec")));
+
+static __thread struct {
+    const void *site, *loop;
+    struct kept *handed;
+    bool hidden;
+} creates __attribute__((tls_model("initial-exec")));
 
 bool tool_is_told(void) { return atomic_load_explicit(&told, memory_order_relaxed); }
 
@@ -102,15 +109,20 @@ static void barrier(int kind, int end, const void *site)
         barrier_reach(m, site);
     else
         barrier_through(m, false, site);
+    if (end == ompt_scope_begin)
+        held_await_team();
+    else
+        held_go_on();
 }
 
 static void sync_region(int kind, int end, ompt_data_t *parallel, ompt_data_t *task,
                         const void *return_address)
 {
     const void *site = site_of(return_address);
-    if (kind == ompt_sync_region_taskwait && end == ompt_scope_begin)
-        taskwait_begin(site);
-    else if (kind == ompt_sync_region_taskwait && frame_is_waiting(EVENT_taskwait))
+    if (kind == ompt_sync_region_taskwait && end == ompt_scope_begin) {
+        if (taskwait_begin(site))
+            held_await_children();
+    } else if (kind == ompt_sync_region_taskwait && frame_is_waiting(EVENT_taskwait))
         taskwait_end(site);
     else if (kind == ompt_sync_region_taskgroup && end == ompt_scope_begin)
         taskgroup_begin();
@@ -123,8 +135,9 @@ static void sync_region(int kind, int end, ompt_data_t *parallel, ompt_data_t *t
 static void sync_region_wait(int kind, int end, ompt_data_t *parallel, ompt_data_t *task,
                              const void *return_address)
 {
-    if (kind == ompt_sync_region_taskgroup && end == ompt_scope_begin)
-        taskgroup_waits(false, site_of(return_address));
+    if (kind == ompt_sync_region_taskgroup && end == ompt_scope_begin &&
+        taskgroup_waits(false, site_of(return_address)))
+        held_await_group();
 }
 
 static void work(int kind, int end, ompt_data_t *parallel, ompt_data_t *task, uint64_t count,
@@ -146,35 +159,86 @@ static void cancel(ompt_data_t *task, int flags, const void *return_address)
 
 /* ---- tasks ---- */
 
+void tool_spawns(const void *site)
+{
+    if (!site || !creates.site)
+        creates.site = site;
+}
+
+const void *tool_loops(const void *site)
+{
+    const void *before = creates.loop;
+    creates.loop = site;
+    return before;
+}
+
+struct task *tool_task(struct kept *kept) { return &kept->own.task; }
+
+void tool_hands(struct kept *kept) { creates.handed = kept; }
+
+void tool_hides(void) { creates.hidden = true; }
+
+static struct kept *new_task(const void *site)
+{
+    struct kept *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    k->explicit = true;
+    k->own.site = site;
+    return k;
+}
+
+static void make(struct kept *k)
+{
+    task_make(&k->own.task, false);
+    task_spawn(&k->own.task, k->own.site);
+}
+
+struct kept *tool_makes(const void *site)
+{
+    struct kept *k = new_task(site);
+    if (k)
+        make(k);
+    return k;
+}
+
 static void task_create(ompt_data_t *maker, const void *frame, ompt_data_t *task, int flags,
                         int depends, const void *return_address)
 {
-    struct kept *k = flags & ompt_task_initial ? NULL : calloc(1, sizeof *k);
-    task->ptr = k;
-    if (!k)
+    const void *site = creates.site   ? creates.site
+                       : creates.loop ? creates.loop
+                                      : site_of(return_address);
+    struct kept *k = creates.handed;
+    bool known = k || creates.hidden || flags & ompt_task_initial;
+    creates.site = NULL;
+    creates.handed = NULL;
+    creates.hidden = false;
+    task->ptr = k = known ? k : new_task(site);
+    if (known || !k)
         return;
-    k->explicit = true;
-    k->own.site = site_of(return_address);
     k->own.waits = flags & ompt_task_taskwait;
-    if (k->own.waits && taskwait_like(&k->own.task)) {
+    if (k->own.waits && taskwait_like(&k->own.task))
         taskwait_for_begin(k->own.site);
-    } else if (!k->own.waits) {
-        task_make(&k->own.task, false);
-        task_spawn(&k->own.task, k->own.site);
-    }
+    else if (!k->own.waits)
+        make(k);
+}
+
+void tool_depends(struct task *task, const void *place, int how)
+{
+    task_depends(task, place,
+                 how == ompt_dependence_type_in             ? DEPEND_READS
+                 : how < ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
+                                                            : DEPEND_IN_SET,
+                 how == ompt_dependence_type_mutexinoutset);
 }
 
 static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int count)
 {
     struct kept *k = task->ptr;
-    for (int i = 0; k && k->explicit && i < count; i++) {
-        int how = list[i].dependence_type;
-        task_depends(&k->own.task, list[i].variable.ptr,
-                     how == ompt_dependence_type_in             ? DEPEND_READS
-                     : how < ompt_dependence_type_mutexinoutset ? DEPEND_WRITES
-                                                                : DEPEND_IN_SET,
-                     how == ompt_dependence_type_mutexinoutset);
-    }
+    for (int i = 0; k && k->explicit && i < count; i++)
+        tool_depends(&k->own.task, list[i].variable.ptr, list[i].dependence_type);
+    if (k && k->explicit && k->own.waits)
+        held_await_before(&k->own.task);
 }
 
 /* It is over, or has been dropped before it began. */

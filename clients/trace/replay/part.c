@@ -11,11 +11,14 @@
 #include "wire/got.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+bool part_of_all(void) { return script_plays(); }
 
 bool part_plays(struct thread *t) { return cast_part(t) != NULL; }
 
@@ -139,6 +142,37 @@ struct ref part_cause(struct thread *t, enum trace_type type)
     const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
     uint32_t line = e && cast_is(e, type) ? cast_code(e->after_line) : 0;
     return line ? (struct ref){line, e->after_number} : (struct ref){0, 0};
+}
+
+struct ref part_await_send(struct thread *t, uint16_t type)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
+    if (!e || !e->after_line || !cast_is(e, type) ||
+        !turn_wait(p->line, e->after_line, e->after_number) || !cast_code(e->after_line))
+        return (struct ref){0, 0};
+    return (struct ref){cast_code(e->after_line), e->after_number};
+}
+
+void part_receives(struct thread *t, uint16_t type, struct ref send)
+{
+    const struct part *p = cast_part(t);
+    const struct script_event *e = p ? cast_ahead(p, 0) : NULL;
+    if (!e || !e->after_line || !cast_is(e, type) ||
+        (cast_code(e->after_line) == send.line && e->after_number == send.number))
+        return;
+    script_leave(&(struct script_end){.why = SCRIPT_RECEIVED,
+                                      .thread = (uint32_t)(p->line - script_line(0)),
+                                      .event = p->next,
+                                      .line = cast_line(send.line),
+                                      .number = send.number < UINT32_MAX ? (uint32_t)send.number
+                                                                         : UINT32_MAX});
+}
+
+unsigned part_patience_ms(struct thread *t)
+{
+    const struct part *p = cast_part(t);
+    return p && stop_debugged() ? UINT_MAX : turn_patience_ms(p ? p->line : script_line(0));
 }
 
 bool part_has_cause(struct thread *t)

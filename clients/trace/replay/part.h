@@ -50,6 +50,7 @@ void part_named(struct thread *thread, uint16_t named);
 
 /* ---- what comes next, before a call ---- */
 
+bool part_of_all(void); /* Do threads that have a part play it? */
 /* Does the calling thread play a part, whether or not it is over? */
 bool part_plays(struct thread *thread);
 /* The type of its k-th event from here on, k < PART_AHEAD; TYPE_NONE: its part is over, or it has none. */
@@ -80,6 +81,13 @@ uint32_t part_got(struct thread *thread, uint16_t type, uint32_t asked, uint32_t
 uint32_t part_asked(struct thread *thread, uint16_t type, uint32_t *got, bool *together);
 /* The event of another thread that its next one, of that type, was after by an order edge; {0, 0}: none. */
 struct ref part_cause(struct thread *thread, enum trace_type type);
+/* Waits until what its next event received, if that is of that type, is sent, and gives that back, as this process calls it; {0,
+ * 0}: its next event is another one, received nothing that is known, or need not be waited for any more. */
+struct ref part_await_send(struct thread *thread, uint16_t type);
+/* It is about to receive that: where its next event, of that type, received something else, the script is left. */
+void part_receives(struct thread *thread, uint16_t type, struct ref send);
+/* So long it may wait for what its next event needs, at most; UINT_MAX: for ever, since it is debugged. */
+unsigned part_patience_ms(struct thread *thread);
 bool part_has_cause(struct thread *thread); /* there is one, in whichever process */
 /* Waits until the first of the next few of that type may happen.  False: it need not be waited for any more. */
 bool part_await(struct thread *thread, uint16_t type);

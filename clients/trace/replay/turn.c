@@ -18,6 +18,7 @@
 #define NEXT 4u /* who waits for so few numbers of a line, as those of one visit, is the next one */
 #define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
 #define PATIENCE_MS 1000u
+#define PATIENCE_MOST_MS 100000000u /* a day */
 #define HELD_NS                                                                                    \
     500000000u /* who looks so much later than he wanted to was stopped, as debuggers do */
 #define SLOWER 10u /* so many times slower than it was a thread may be */
@@ -65,7 +66,7 @@ void script_leave(const struct script_end *end)
 void turn_come(uint32_t line, uint32_t number, bool quietly)
 {
     struct script_line *l = script_line(line);
-    if (LIKELY(quietly)) {
+    if (LIKELY(quietly && !atomic_load_explicit(&l->waiting, memory_order_relaxed))) {
         atomic_store_explicit(&l->done, number, memory_order_release);
         return;
     }
@@ -116,6 +117,14 @@ struct hope {
     struct slow slow;
 };
 
+unsigned turn_patience_ms(const struct script_line *is)
+{
+    uint64_t at = atomic_load(&is->at);
+    uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
+    return (unsigned)(PATIENCE_MS +
+                      SLOWER * (usual_ms < PATIENCE_MOST_MS ? usual_ms : PATIENCE_MOST_MS));
+}
+
 static bool is_late(struct hope *hope, uint32_t thread)
 {
     const struct script_line *is = script_line(thread);
@@ -128,8 +137,7 @@ static bool is_late(struct hope *hope, uint32_t thread)
             thread ? slow_used(&hope->slow, stop_process(thread), stop_id(thread), elapsed)
                    : elapsed;
     hope->looked_ns = now;
-    uint64_t usual_ms = at < is->count ? script_events(is)[at].after_ms : 0;
-    uint64_t most = (PATIENCE_MS + SLOWER * usual_ms) * 1000000u;
+    uint64_t most = turn_patience_ms(is) * UINT64_C(1000000);
     return hope->used_ns > most || now - hope->since_ns > STARVED * most;
 }
 

@@ -22,8 +22,10 @@ static inline bool turn_wait(struct script_line *me, uint32_t line, uint32_t num
     struct script_line *l = script_line(line);
     return LIKELY(turn_has_come(l, number)) || turn_wait_for(me, l, number);
 }
-/* It has; quietly: who waits for that sees it only when he looks the next time. */
+/* It has; quietly: nearly nobody waits for that, and who begins to just now sees it only when he looks the next time. */
 void turn_come(uint32_t line, uint32_t number, bool quietly);
+/* So long a thread is waited for at most, until it comes to its next event. */
+unsigned turn_patience_ms(const struct script_line *thread);
 /* The script is left, unless it was: *end says why. */
 void script_leave(const struct script_end *end);
 
