@@ -61,21 +61,36 @@ EOF
     forward "single events" "$n" 1 ./single "$n"
 }
 
+# alone N: what one server orders while a program of so many rounds in each of four threads runs
+alone() {
+    local n from took
+    n=$(scaled "$1")
+    rm -rf served
+    poet server -q -o served/ -l "unix:$work/one.sock" 2>>server.log &
+    started="$started $!"
+    for _ in $(seq 200); do poet runs "unix:$work/one.sock" >/dev/null 2>&1 && break; sleep 0.05; done
+    from=$(now)
+    POET_SERVER=unix:$work/one.sock POET_RUN=many ./traced 4 "$n" >/dev/null
+    until_ordered served/*.poet
+    took=$(calc %.3f "$(now) - $from")
+    row "no agent, 4 threads, $(figure served/*.poet events) events" "$(calc '%.1f M events/s ordered' "$(figure served/*.poet events) / $took / 1e6")" "program and server on $(nproc) cores"
+    stop
+    rm -f one.sock
+}
+
 # many AGENTS N: one journal of N rounds in each of four threads, forwarded by so many agents at once (agents.c)
 many() {
     local agents=$1 n events taken from file server peak took
     n=$(scaled "$2")
-    rm -rf kept served
-    poet server -q -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
+    rm -rf kept served merged.poet
+    poet server -q --to "unix:$work/nobody.sock" -o kept/ -l "unix:$work/agent.sock" 2>>agent.log &
     started="$started $!"
-    for _ in $(seq 200); do poet runs "unix:$work/agent.sock" >/dev/null 2>&1 && break; sleep 0.05; done
-    from=$(now)
+    for _ in $(seq 200); do [ -S agent.sock ] && break; sleep 0.05; done
     POET_SERVER=unix:$work/agent.sock POET_RUN=many ./traced 4 "$n" >/dev/null
+    stop # (it is all there)
     file=$(ls kept/many-*.poet)
-    until_ordered "$file"
-    took=$(calc %.3f "$(now) - $from")
-    events=$(figure "$file" events)
-    [ "$agents" -ge 100 ] || row "no agent, 4 threads, $events events" "$(calc '%.1f M events/s ordered' "$events / $took / 1e6")" "program and server on $(nproc) cores"
+    poet merge "$file" -o merged.poet
+    events=$(figure merged.poet events)
     poet server -q -o served/ -l "unix:$work/many.sock" 2>>server.log &
     server=$!
     started="$started $server"
@@ -85,7 +100,7 @@ many() {
     until_ordered served/*.poet
     took=$(calc %.3f "$(now) - $from")
     peak=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
-    row "$agents agents, $(figure "$file" lines) lines and $events events each" \
+    row "$agents agents, $(figure merged.poet lines) lines and $events events each" \
         "$(calc '%.1f s until all is ordered' "$took"), $(calc '%.1f M events/s' "$(figure served/*.poet events) / $took / 1e6"), $(calc '%.0f MB' "$peak / 1024")" \
         "$(calc '%.1f M events' "$(figure served/*.poet events) / 1e6"), $(figure served/*.poet contradictions) contradictions; taken after $taken s"
     stop
@@ -95,6 +110,7 @@ many() {
 # What the one server has to do, and to hold.
 part_agents() {
     bench_programs
+    alone 800000
     many 8 100000
     many "$([ "$SIZE" = 1 ] && echo 1000 || echo 20)" 5000
 }

@@ -147,8 +147,11 @@ static void on_here(void *context)
 
 static void on_away(void *context, const char *why)
 {
+    static bool said; /* where many come at once some are put off, and try again */
     (void)context;
-    fprintf(stderr, "agents: %s\n", why);
+    if (!said)
+        fprintf(stderr, "agents: %s\n", why);
+    said = true;
 }
 
 static void on_expects(void *context, uint32_t stream, uint64_t next)
