@@ -156,6 +156,18 @@ static void put_measured(struct thread *t, const struct told *told, uint64_t now
     t->cpu_anew = false;
 }
 
+/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
+static inline void get_for_writing(const struct slot *slot)
+{
+#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+#else
+    __builtin_prefetch(slot, 1);
+#endif
+}
+
+#define SLOTS_AHEAD 8
+
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
@@ -174,6 +186,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint32_t bytes = told.bytes + r->payload_bytes;
     uint64_t slots = 1 + slot_follow(bytes);
     bool room = LIKELY(slots_fit(t, slots)) || slots_wait(t, slots);
+    if (LIKELY(room))
+        get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
     if (!room &&
         t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
         lost_dropped(t, r->take_a + (r->b ? r->take_b : 0));
@@ -231,18 +245,6 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     busy_end(t);
     return a;
 }
-
-/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
-static inline void get_for_writing(const struct slot *slot)
-{
-#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
-#else
-    __builtin_prefetch(slot, 1);
-#endif
-}
-
-#define SLOTS_AHEAD 8
 
 static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uint16_t shape,
                                                            struct line *a, unsigned take_a,

@@ -93,12 +93,11 @@ static uint32_t find_claimed(void)
 static bool begins_with(struct line *own, uint32_t as) { return as && cast_takes(own, as); }
 
 /* Is about to make a process, or another program of this one. */
-void cast_birth(const struct script_event *e, uint64_t message)
+void cast_bear(const struct script_event *e, uint64_t message)
 {
-    bool makes = cast_type(e) == TYPE_FORK;
-    if (makes)
+    if (cast_type(e) == TYPE_FORK)
         born = e->about;
-    if (e->about && (makes || cast_type(e) == TYPE_EXEC))
+    if (e->about)
         atomic_store(&script_line(e->about)->claimed, (uint32_t)message);
 }
 

@@ -69,7 +69,13 @@ static inline uint32_t cast_code(uint32_t as)
 uint32_t cast_line(uint32_t code);
 /* The thread is about to do that: to make a process, or another program of this one, which will say that it comes from
  * the message of that number (0: it will not). */
-void cast_birth(const struct script_event *event, uint64_t message);
+void cast_bear(const struct script_event *event, uint64_t message);
+static inline void cast_birth(const struct script_event *event, uint64_t message)
+{
+    enum trace_type type = cast_type(event);
+    if (!LIKELY(type != TYPE_FORK && type != TYPE_EXEC))
+        cast_bear(event, message);
+}
 /* The script is left: a thread did something else, at that line. */
 void cast_differ(const struct part *part, uint16_t type, uint32_t line);
 

@@ -63,16 +63,10 @@ void script_leave(const struct script_end *end)
     errno = saved;
 }
 
-void turn_come(uint32_t line, uint32_t number, bool quietly)
+void turn_wake(struct script_line *line, uint32_t before, uint32_t number)
 {
-    struct script_line *l = script_line(line);
-    if (LIKELY(quietly && !atomic_load_explicit(&l->waiting, memory_order_relaxed))) {
-        atomic_store_explicit(&l->done, number, memory_order_release);
-        return;
-    }
     int saved = errno;
-    uint32_t before = atomic_exchange(&l->done, number);
-    wake(l, bits_of(before, number));
+    wake(line, bits_of(before, number));
     errno = saved;
 }
 
