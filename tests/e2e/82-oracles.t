@@ -107,7 +107,7 @@ cc -g -shared -fPIC maker.c -o libmaker.so -pthread
 cc -g alone.c -o alone -L. -lmaker -Wl,-rpath,"$work"
 start_server -o made/ -q
 POET_QUIET=1 poet record -m usage,calls ./alone &
-until_true sh -c 'poet usage latest --json | grep -q "\"meter\":\"threads\".*\"max\":2"'
+until_true sh -c 'poet usage made/alone-*.poet --json | grep -q "\"meter\":\"threads\".*\"max\":2"'
 touch end
 wait $!
 until_true finished latest
