@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define SPINS 100
-#define YIELDS 32u
-#define NEXT 4u /* who waits for so few numbers of a line, as those of one visit, is the next one */
+#define YIELDS 300u /* about as long as it takes to sleep and be woken */
+#define NEXT 16u /* who waits for so few numbers of a line, as those of some visits, comes soon */
 #define LOOK_MS 50u /* how often who waits looks whether it ever can go on */
 #define PATIENCE_MS 1000u
 #define PATIENCE_MOST_MS 100000000u /* a day */
