@@ -246,30 +246,68 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     return a;
 }
 
+/* Into the next slot, which is there, at a time that was read before: what is stored here the server reads on another core, so
+ * number before storing, since an atomic operation waits for the stores before it. */
+static inline void put_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a,
+                            struct line *b, uintptr_t site, uint64_t now, uint64_t numbers[2])
+{
+    struct slot *slot = slots_at(t, t->head);
+    numbers[0] = take(t, a, take_a), numbers[1] = take(t, b, 1);
+    slot->shape = shape;
+    slot->flags = take_doubt(t);
+    slot->payload_bytes = 0;
+    slot->time_ns = now;
+    slot->site = site;
+    slot->line_a = atomic_load_explicit(&a->index, memory_order_relaxed);
+    slot->line_b = atomic_load_explicit(&b->index, memory_order_relaxed);
+    slot->number_a = numbers[0];
+    slot->number_b = numbers[1];
+    slot->about = slot->count = 0;
+    slot->key = 0;
+    bear_context(t, slot);
+    skip_did(t, now);
+    slots_publish(t, 1);
+    if (!LIKELY(now < t->look_at))
+        look(t, now);
+}
+
+/* Whether a pair is stored as it stands. */
+static inline bool is_plain(struct thread *t, const struct line *a, const struct line *b,
+                            uintptr_t site)
+{
+    return slots_fit(t, 1) && !t->lost_count && !t->untold &&
+           site - t->module_start < t->module_bytes &&
+           t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
+           is_of(t, b) && (!t->measured || !did_any(t->measured));
+}
+
+/* (a run that is repeated waits for its turn first) */
 static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uint16_t shape,
                                                            struct line *a, unsigned take_a,
                                                            struct line *b, uintptr_t site)
 {
-    record_write(t,
-                 &(struct record){
-                     .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
-                 NULL);
+    const struct record r = {
+        .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
+    uint64_t numbers[2];
+    if (!replays || t->clock_gap || !is_plain(t, a, b, site)) {
+        record_write(t, &r, NULL);
+        return;
+    }
+    get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
+    part_meet(t, &r);
+    put_pair(t, shape, a, take_a, b, site, stamp(t), numbers);
+    part_met(t, &r, numbers[0], numbers[1]);
 }
 
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    if (!LIKELY(slots_fit(t, 1) && !t->lost_count && !t->untold &&
-                site - t->module_start < t->module_bytes &&
-                t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-                is_of(t, b) && !replays && (!t->measured || !did_any(t->measured)))) {
+    if (!LIKELY(is_plain(t, a, b, site) && !replays)) {
         pair_otherwise(t, shape, a, take_a, b, site);
         return;
     }
-    /* What is stored here the server reads on another core: get the line early, and number before
-     * storing, since an atomic operation waits for the stores before it, and to read the counter waits for
-     * that: the time comes first, and meanwhile the rest goes on. */
-    struct slot *slot = slots_at(t, t->head);
+    /* To read the counter waits for the stores before it, too: the time comes first, and meanwhile the rest goes on. */
+    uint64_t numbers[2];
     get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
     uint64_t now = stamp(t);
     if (!LIKELY(!t->clock_gap)) {
@@ -279,23 +317,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
         }
         t->recorded_at = now;
     }
-    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1);
-    slot->shape = shape;
-    slot->flags = take_doubt(t);
-    slot->payload_bytes = 0;
-    slot->time_ns = now;
-    slot->site = site;
-    slot->line_a = atomic_load_explicit(&a->index, memory_order_relaxed);
-    slot->line_b = atomic_load_explicit(&b->index, memory_order_relaxed);
-    slot->number_a = number_a;
-    slot->number_b = number_b;
-    slot->about = slot->count = 0;
-    slot->key = 0;
-    bear_context(t, slot);
-    skip_did(t, now);
-    slots_publish(t, 1);
-    if (!LIKELY(now < t->look_at))
-        look(t, now);
+    put_pair(t, shape, a, take_a, b, site, now, numbers);
 }
 
 uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32_t about,
