@@ -228,9 +228,8 @@ typedef struct {
     uint64_t high, low; /* the address: of IPv6, or ::ffff:1.2.3.4; as numbers */
     uint16_t port;
 } poet_place_t;
-#define POET_STREAM_CLOSINGS                                                                       \
-    (UINT64_C(1)                                                                                   \
-     << 62) /* from here on these are no bytes, but one for each closing of an end that writes */
+/* From here on these are no bytes, but one for each closing of an end that writes. */
+#define POET_STREAM_CLOSINGS (UINT64_C(1) << 62)
 typedef enum { POET_STREAM_READS, POET_STREAM_WRITES, POET_STREAM_LEFT } poet_stream_end_t;
 int poet_far(void);
 int poet_stream_end(uint64_t stream, poet_stream_end_t end, const poet_place_t *here,
