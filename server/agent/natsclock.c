@@ -5,11 +5,16 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define ASK_NS 1000000000u /* between two questions */
 #define ASK_SOON_NS 50000000u /* between the first ones, and where another agent came */
 #define ASK_SOON 8u
 #define ASKED_KEPT 8u /* questions to which answers are taken */
+#define SETTLES_NS 300000000u /* between two times that they are waited for */
+#define SETTLES 3u /* questions, each time */
+#define FIRST_MS 100u /* for the first answer to each */
+#define NEXT_MS 10u /* for another one */
 #define ANSWERS_MOST (1u << 20) /* bytes, until they are looked at */
 
 static void send(natsConnection *nc, const char *to, const char *answer_to, const struct out *body)
@@ -63,10 +68,13 @@ struct natsclock {
     natsInbox *inbox;
     uint64_t asked_ns;
     unsigned soon;
+    uint64_t settled_ns;
+    pthread_cond_t answered;
     pthread_mutex_t lock; /* over what follows */
     unsigned users; /* the reader, and libnats's thread */
     uint64_t asked[ASKED_KEPT];
     unsigned next;
+    uint64_t count; /* of answers */
     struct out answers;
 };
 
@@ -96,6 +104,8 @@ static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMs
         put_u64(&c->answers, answer.said);
         put_u64(&c->answers, here);
         out_end(&c->answers);
+        c->count++;
+        pthread_cond_signal(&c->answered);
     }
     pthread_mutex_unlock(&c->lock);
     if (good)
@@ -114,6 +124,7 @@ static void let_go(void *context)
     natsInbox_Destroy(c->inbox);
     out_free(&c->answers);
     pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->answered);
     free(c->subject);
     free(c);
 }
@@ -126,6 +137,11 @@ struct natsclock *natsclock_new(const struct natslink *link, const char *run)
     c->soon = ASK_SOON;
     c->users = 1;
     pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->answered, &clock);
+    pthread_condattr_destroy(&clock);
     if (natsInbox_Create(&c->inbox) == NATS_OK)
         natsConnection_Subscribe(&c->subscription, c->nc, c->inbox, on_answer, c);
     if (c->subscription && natsSubscription_SetOnCompleteCB(c->subscription, let_go, c) == NATS_OK)
@@ -163,6 +179,37 @@ void natsclock_go_on(struct natsclock *c, struct out *out)
     put_bytes(out, c->answers.data, c->answers.size);
     c->answers.size = 0;
     pthread_mutex_unlock(&c->lock);
+}
+
+/* False: there was none. */
+static bool await_answer(struct natsclock *c, unsigned ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&c->lock);
+    uint64_t before = c->count;
+    while (c->count == before && pthread_cond_timedwait(&c->answered, &c->lock, &until) == 0)
+        ;
+    bool any = c->count != before;
+    pthread_mutex_unlock(&c->lock);
+    return any;
+}
+
+void natsclock_settle(struct natsclock *c)
+{
+    if (!c || !c->subscription || turn_clock_ns() - c->settled_ns < SETTLES_NS)
+        return;
+    bool any = true;
+    for (unsigned i = 0; i < SETTLES && any; i++) {
+        ask(c, turn_clock_ns());
+        any = await_answer(c, FIRST_MS);
+        while (any && await_answer(c, NEXT_MS))
+            ;
+    }
+    c->settled_ns = turn_clock_ns();
 }
 
 void natsclock_free(struct natsclock *c)

@@ -16,6 +16,8 @@ natsSubscription *natsclock_answer(const struct natslink *link, const char *run,
 struct natsclock; /* its questions, through one connection */
 struct natsclock *natsclock_new(const struct natslink *link, const char *run);
 void natsclock_soon(struct natsclock *clock); /* another agent is there */
+/* Asks a few times, and waits for the answers: where there is nobody, for a tenth of a second; not if it was done just now. */
+void natsclock_settle(struct natsclock *clock);
 /* Asks, if it is time to, and puts what was answered as messages (ANSWERED). */
 void natsclock_go_on(struct natsclock *clock, struct out *out);
 void natsclock_free(struct natsclock *clock);

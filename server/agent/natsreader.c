@@ -178,6 +178,11 @@ static void take_batch(struct natsreader *r, struct nats_message *message)
     }
     journal->next = batch->first + batch->count;
     journal->ends |= message->ends;
+    if (batch->first == 0 ||
+        message->ends) { /* what is known of clocks when its run is over is all */
+        natsclock_settle(r->clock);
+        natsclock_go_on(r->clock, &r->out);
+    }
     batch->stream = (uint32_t)(journal - r->journals);
     out_begin(&r->out, MESSAGE_REACHED);
     put_u64(&r->out, safe(r));

@@ -25,13 +25,12 @@ static void answer_clocks(const struct run *run, struct reply *reply)
     size_t count = clocks_bounds(run, &bounds);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
         const struct tied *b = &bounds[i].bound;
-        struct shown_clock c = {
-            .host = (char *)(uintptr_t)bounds[i].host,
-            .is_known = b->known,
-            .is_first = i == 0,
-            .is_uneven = b->uneven,
-            .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
-            .ahead_ns = llround(bounds[i].fit.at + bounds[i].fit.drift * bounds[i].at_ns / 2)};
+        struct shown_clock c = {.host = (char *)(uintptr_t)bounds[i].host,
+                                .is_known = b->known,
+                                .is_first = i == 0,
+                                .is_uneven = b->uneven,
+                                .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
+                                .ahead_ns = bounds[i].ahead_ns};
         if (b->known) {
             c.low_ns = (int64_t)floor(b->ahead_ns.low);
             c.high_ns = (int64_t)ceil(b->ahead_ns.high);

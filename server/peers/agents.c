@@ -232,6 +232,7 @@ static void take_batch(struct peer *peer, const uint8_t *body, size_t size)
     if (!source || !source->run)
         return; /* another connection sends it now, or all of it is known */
     const char *why;
+    keep_clocks(peer->server, source); /* the run may be over behind it */
     enum origin_took took = take(peer, source, &batch, &why);
     peer->stalled = took == ORIGIN_FULL;
     if (took == ORIGIN_WRONG)

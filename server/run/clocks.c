@@ -27,7 +27,10 @@ struct clocks {
         uint32_t count;
     } servers;
     uint32_t clocks; /* of hosts, and behind them of servers on whose hosts no program runs */
-    double begin, length, middle;
+    double begin, length, middle; /* as all clocks together show it: they may be seconds apart */
+    double *
+        last; /* by clock: the last thing that is known to have been done then, by itself; while it is made */
+    double end; /* of the run, by the first one */
     struct tying *tying;
     struct pair *pairs; /* by bond, while it is made */
     size_t pair_count, pair_room;
@@ -109,6 +112,8 @@ static struct pair *pair_of(struct clocks *c, size_t bond)
 static void note(struct clocks *c, uint32_t from, uint32_t to, struct way at)
 {
     struct pair *pair = pair_of(c, tying_note(c->tying, from, to, at.sent, at.got));
+    c->last[from] = fmax(c->last[from], (double)at.sent);
+    c->last[to] = fmax(c->last[to], (double)at.got);
     /* The stretch goes by the clock of the pair's first host, both ways. */
     double share = ((double)(from < to ? at.sent : at.got) - c->begin) / c->length;
     uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
@@ -237,6 +242,21 @@ static void tie(struct clocks *c)
     free(best);
 }
 
+/* What was done last, as the first clock had shown it. */
+static double find_end(const struct run *run, struct clocks *c)
+{
+    uint64_t count = order_count(run->order);
+    if (count > order_first(run->order)) {
+        struct event e = order_event(run->order, count - 1);
+        double *last = &c->last[host_at(run, c, &e)];
+        *last = fmax(*last, (double)e.time_ns);
+    }
+    double end = c->begin;
+    for (uint32_t i = 0; i < c->hosts; i++)
+        end = fmax(end, line_fit_time(&c->fits[i], c->middle, c->last[i]));
+    return fmin(end, c->begin + c->length);
+}
+
 static struct clocks *fit(const struct run *run)
 {
     struct clocks *c = memory_zeroed(1, sizeof *c);
@@ -249,11 +269,17 @@ static struct clocks *fit(const struct run *run)
     c->length = run->last_ns > 1 ? (double)run->last_ns : 1;
     c->middle = c->begin + c->length / 2;
     c->tying = tying_new(c->clocks, c->middle);
+    c->last = memory_zeroed(c->clocks + 1, sizeof *c->last);
+    for (uint32_t i = 0; i < c->clocks; i++)
+        c->last[i] = -INFINITY;
     measure(run, c);
     tie(c);
     fit_lines(c->tying, c->fits);
+    c->end = find_end(run, c);
     free(c->pairs);
+    free(c->last);
     c->pairs = NULL;
+    c->last = NULL;
     return c;
 }
 
@@ -291,6 +317,12 @@ int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns)
     return (int64_t)llround(line_fit_time(f, c->middle, (double)time_ns));
 }
 
+/* By which times are corrected at the run's end. */
+static int64_t ahead_at(const struct clocks *c, uint32_t clock)
+{
+    return llround(c->fits[clock].at + c->fits[clock].drift * (c->end - c->middle));
+}
+
 size_t clocks_bounds(const struct run *run, struct clock_bound **bounds)
 {
     const struct clocks *c = run->process_count < 2 ? NULL : fitted(run);
@@ -299,12 +331,12 @@ size_t clocks_bounds(const struct run *run, struct clock_bound **bounds)
         return 0;
     struct tied *tied = memory_zeroed(c->clocks, sizeof *tied);
     *bounds = memory_zeroed(c->hosts, sizeof **bounds);
-    tying_bound(c->tying, c->begin + c->length, tied);
+    tying_bound(c->tying, c->end, tied);
     for (uint32_t i = 0; i < c->processes; i++)
         (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes[i].host,
                                                         .bound = tied[c->host_of[i]],
-                                                        .fit = c->fits[c->host_of[i]],
-                                                        .at_ns = (int64_t)c->length};
+                                                        .ahead_ns = ahead_at(c, c->host_of[i]),
+                                                        .at_ns = (int64_t)c->end};
     free(tied);
     return c->hosts;
 }

@@ -18,7 +18,7 @@ struct clock_bound { /* of a host's clock, as it stands to that of the first one
     const char *host; /* the run's */
     int64_t at_ns; /* when that one shows this, since the run's begin */
     struct tied bound;
-    struct line_fit fit;
+    int64_t ahead_ns; /* by which times are corrected then */
 };
 /* Of all hosts, the first one first; 0: there is one.  The caller's. */
 size_t clocks_bounds(const struct run *run, struct clock_bound **bounds);
