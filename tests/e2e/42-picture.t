@@ -65,7 +65,7 @@ is "it alone" "$(grep -c '^T:[^:]*  ' row.txt)" 1
 poet export hang.poet -o hang.pdf --last 30
 pdftotext -layout hang.pdf hang.words
 like "on the rows of those that wait" "$(cat hang.words)" 'waits for Q:more'
-like "whose mark it is" "$(cat hang.words)" '^ .* taker#2( |$)'
+like "whose mark it is" "$(cat hang.words)" '^ .* taker(#[23])?( |$)'
 for words in 'into and out of locks' 'asks \(petition\)' 'enters, leaves' 'the thread is on another line' \
     'and waits there' 'comes before: wakes, creates, lets go on'; do
     like "the legend: $words" "$(cat hang.words)" "$words"
