@@ -18,8 +18,8 @@ struct replaying {
     bool libraries; /* calls of them were recorded, too */
     bool told; /* that all was repeated */
     unsigned after; /* looks since then */
-    uint32_t
-        launched; /* processes whose launcher, as mpirun, is not in the trace; 0: its first program started the others */
+    /* Processes whose launcher, as mpirun, is not in the trace; 0: its first program started the others. */
+    uint32_t launched;
     struct plan *plan;
     struct subject subject;
     struct script_head *script; /* as the program has it */

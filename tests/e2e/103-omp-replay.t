@@ -90,7 +90,7 @@ repeats() {
     check "$1: some tests failed, some did not" grep -q 'f.*t\|t.*f' first
 }
 poetcc -trace -g -fopenmp meet.c -o meet && repeats gcc
-if command -v clang >/dev/null && echo 'int main(void) { return 0; }' >a.c && clang -fopenmp a.c -o a 2>/dev/null; then
+if clang_has_openmp; then
     CC=clang poetcc -trace -g -fopenmp meet.c -o meet && repeats clang
 else
     skip "there is no clang with OpenMP"

@@ -132,7 +132,7 @@ repeats() {
     is "$1: none, where they are not wanted" "$(poet dump none.poet | grep -c ' chunk \| nothing ')" 0
 }
 repeats gcc
-if command -v clang >/dev/null && echo 'int main(void) { return 0; }' >a.c && clang -fopenmp a.c -o a 2>/dev/null; then
+if clang_has_openmp; then
     repeats clang
 else
     skip "there is no clang with OpenMP"

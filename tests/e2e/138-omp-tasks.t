@@ -282,7 +282,7 @@ every() {
     is "$1: those that the runtime has to know of are left to it" "$(again reduces.poet ./reduces)" "$(cat first)"
 }
 every gcc
-if command -v clang >/dev/null && echo 'int main(void) { return 0; }' >a.c && clang -fopenmp a.c -o a 2>/dev/null; then
+if clang_has_openmp; then
     every clang
 else
     skip "there is no clang with OpenMP"

@@ -52,6 +52,8 @@ until_true() {
     return 1
 }
 
+clang_has_openmp() { command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o with-openmp 2>/dev/null; }
+
 # a TCP port of this machine that nobody has now
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 

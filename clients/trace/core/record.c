@@ -282,9 +282,9 @@ static inline bool is_plain(struct thread *t, const struct line *a, const struct
 }
 
 /* (a run that is repeated waits for its turn first) */
-static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uint16_t shape,
-                                                           struct line *a, unsigned take_a,
-                                                           struct line *b, uintptr_t site)
+static __attribute__((noinline)) void pair_otherwise(struct thread *t, uint16_t shape,
+                                                     struct line *a, unsigned take_a,
+                                                     struct line *b, uintptr_t site)
 {
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};

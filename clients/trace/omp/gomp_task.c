@@ -77,12 +77,6 @@ static void carry(struct carried *c, void (*body)(void *), void *data,
         .body = body, .copy = copies, .data = data, .size = size, .align = align > 16 ? align : 16};
 }
 
-static bool is_final(const void *site)
-{
-    int (*final)(void) = REAL(omp_in_final, site, int, (void));
-    return final && final();
-}
-
 /* ---- what it depends on ---- */
 
 /* How an object says it that was made for depend(depobj): a place, and one of these. */
@@ -181,7 +175,7 @@ static void hold(void *data)
 static bool is_held(struct carried *c, bool wanted, bool *deferred, const void *site)
 {
     task_spawn(&c->task, site);
-    bool holds = *deferred && wanted && !is_final(site), here = holds && held_any_is_next();
+    bool holds = *deferred && wanted && !real_is_final(site), here = holds && held_any_is_next();
     struct held *held = holds && !here ? keep(c) : NULL;
     *deferred = *deferred && !here;
     if (held)
@@ -266,7 +260,7 @@ static void loop_end(unsigned flags, const void *site)
 
 static bool loop_is_held(unsigned flags, const void *site)
 {
-    return flags & FLAG_DEFERRED && held_wanted() && !is_final(site);
+    return flags & FLAG_DEFERRED && held_wanted() && !real_is_final(site);
 }
 
 #define TASK_LOOP(name, number)                                                                    \

@@ -36,8 +36,8 @@ void held_add(struct held *held);
 bool held_is_next(const struct task *task);
 bool held_any_is_next(void);
 
-/* The calling thread runs what it ran, until these have ended, or, of its team, begun: those that it made; those of the group that it is in; those that
- * a task is after, which it has made and not run; all. */
+/* The calling thread runs what it ran, until these have ended, or, of its team, begun: those that it made; those of the group
+ * that it is in; those that a task is after, which it has made and not run; all. */
 void held_await_children(void);
 void held_await_group(void);
 void held_await_before(const struct task *task);

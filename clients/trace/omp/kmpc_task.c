@@ -30,12 +30,6 @@ struct made {
 };
 static __thread struct made made __attribute__((tls_model("initial-exec")));
 
-static bool is_final(const void *site)
-{
-    int (*final)(void) = REAL(omp_in_final, site, int, (void));
-    return final && final();
-}
-
 typedef struct of_runtime *make_call(source *at, int32_t thread, int32_t flags, size_t bytes,
                                      size_t shared_bytes, routine *body);
 API make_call __kmpc_omp_task_alloc;
@@ -48,7 +42,7 @@ API struct of_runtime *__kmpc_omp_task_alloc(source *at, int32_t thread, int32_t
         return NULL;
     if (!simple)
         held_apart();
-    bool holds = simple && held_wanted() && !is_final(SITE);
+    bool holds = simple && held_wanted() && !real_is_final(SITE);
     if (holds)
         flags |= NOT_PUT_OFF;
     struct of_runtime *task = call(at, thread, flags, bytes, shared_bytes, body);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -75,6 +76,13 @@ bool real_is_llvm(const void *site);
 /* real(GOMP_barrier, site, void, (void))(): its pointer. */
 #define REAL(name, site, result, parameters)                                                       \
     ((result(*) parameters)(uintptr_t)real_call(REAL_##name, site))
+
+/* Tasks that the calling one makes are run at once. */
+static inline bool real_is_final(const void *site)
+{
+    int (*final)(void) = REAL(omp_in_final, site, int, (void));
+    return final && final();
+}
 
 #pragma GCC visibility pop
 #endif

@@ -98,8 +98,8 @@ static struct end stream_end(uint64_t key)
 static struct end tcp_end(int fd, bool out)
 {
     struct end end = {.kind = END_NONE};
-    if (!tcp_ends(fd, &end.here,
-                  &end.there)) { /* not yet connected; or no more, and the end may be to be read */
+    /* not yet connected; or no more, and the end may be to be read */
+    if (!tcp_ends(fd, &end.here, &end.there)) {
         if (poet_far())
             end = (struct end){.kind = END_FAR};
         return end;

@@ -15,8 +15,7 @@ enum end_kind { END_NONE, END_STREAM, END_EVENTFD, END_FAR };
 struct end {
     enum end_kind kind;
     uint64_t key; /* of a stream, an eventfd; else 0 */
-    poet_place_t here,
-        there; /* of a connection to another machine (far.h); ports 0: not known any more */
+    poet_place_t here, there; /* of END_FAR (far.h); ports 0: not known any more */
 };
 struct end end_find(int fd, bool out);
 struct end end_of_status(int fd, const struct stat *st, bool out); /* of streams alone */

@@ -72,10 +72,8 @@ static void make(int fd, const struct far *f)
         STORE(out, mix(name_of(&f->here, &f->there), generation));
         STORE(in, mix(name_of(&f->there, &f->here), generation));
     }
-    STORE(f->flags, generation * FAR_GENERATION | FAR_BORN |
-                        (!known ? FAR_NOT
-                         : syn  ? FAR_SYN
-                                : 0));
+    uint64_t how = !known ? FAR_NOT : syn ? FAR_SYN : 0;
+    STORE(f->flags, generation * FAR_GENERATION | FAR_BORN | how);
 }
 
 /* Its numbers; false: it is not known, or there is no room. */

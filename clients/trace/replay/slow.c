@@ -44,8 +44,7 @@ static uint64_t used(struct slow *slow, uint32_t process, uint32_t id, uint64_t 
     *slow = (struct slow){process, id, ran, queued};
     if (before.process != process || before.id != id)
         return elapsed_ns;
-    if (is_running(
-            text)) /* (and a processor that is itself one of many may not have run, either) */
+    if (is_running(text)) /* (its processor, of a virtual machine, may not run) */
         return least(elapsed_ns, ran - before.ran_ns);
     return elapsed_ns - least(elapsed_ns, queued - before.queued_ns);
 }
