@@ -246,7 +246,7 @@ format:
 
 # ---- set-up ----
 # Nothing is installed, and nobody asked for root's password, where nothing is missing.
-.PHONY: deps demo check check-unit check-e2e check-rooms bench install uninstall clean help
+.PHONY: deps demo check check-loaded check-unit check-e2e check-rooms bench install uninstall clean help
 deps:
 	@tests/deps.sh packages.txt
 
@@ -329,6 +329,12 @@ check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look $(B)/tests/ag
 
 check-rooms: all
 	@B=$(abspath $(B)) $(PROVE) tests/rooms.sh tests/circles.pl tests/house.pl
+
+# As check, beside six busy loops.  Build first, so that the loops run beside tests alone.  TIMES: so often, up
+# to the first failure: make check-loaded E="84 113" TIMES=20
+check-loaded: TIMES = 1
+check-loaded: all
+	@tests/loaded.sh $(TIMES) $(MAKE) --no-print-directory check
 
 # Poet as it is where libraries for other machines are missing: built whole, into directories of its own.
 .PHONY: check-without
@@ -450,6 +456,7 @@ help:
 	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
 	@echo "make deps         install the Debian packages of packages.txt that are missing"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
+	@echo "make check-loaded  all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
 	@echo "make compile_commands.json  what each file is compiled with, for editors and clang's tools"
 	@echo "make format       the form of .clang-format, with CLANG_FORMAT=$(CLANG_FORMAT)"
 	@echo "make bench        print figures; PARTS=\"pair burst\" these alone"

@@ -72,8 +72,7 @@ is "in one line" "$(echo "$said" | wc -l)" 2
 is "its agent waits" "$(agents)" 1
 took() { [ "$(figure "$(left)" events)" -gt 500 ]; } # the program does not wait for ever
 until_true took
-agent=$(fuser "$work/run"/agent-*.sock 2>/dev/null | tr -d ' ')
-[ -n "$agent" ] || agent=$(pgrep -f -- "-l unix:$work/run/agent-")
+agent=$(own_processes poet-server)
 kill -KILL $agent
 gone() { ! kill -0 $agent 2>/dev/null; }
 until_true gone

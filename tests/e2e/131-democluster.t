@@ -30,7 +30,7 @@ until_true there
 kill -INT $demo
 wait $demo
 is "interrupted" $? 130
-none() { ! pgrep -f "$work/tmp/poet-cluster" && [ -z "$(ls -A tmp)" ]; }
+none() { [ -z "$(own_processes)$(ls -A tmp)" ]; }
 check "nothing runs on, nothing is left" until_true none
 is "nor anything where it was started" "$(ls | grep -c cluster)" 0
 done_testing

@@ -134,8 +134,7 @@ within=$!
 pids="$pids $within"
 there() { [ "$(figure "unix:$work/server.sock#killed" events)" -gt 300 ]; }
 until_true there
-kill_work() { kill -KILL $(pgrep -f "^$work/work wait") 2>/dev/null; }
-kill_work
+end_own_processes work
 wait $within 2>/dev/null
 check "killed: its end is seen, though it has another number here" until_true ended killed
 is "all is there" "$(figure "$(served killed)" lost)$(figure "$(served killed)" pending)" 00
@@ -157,7 +156,7 @@ within=$!
 pids="$pids $within"
 wrong_there() { [ "$(figure "unix:$work/server.sock#wrong" events)" -gt 300 ]; }
 until_true wrong_there
-kill_work
+end_own_processes work
 check "an agent with the /proc of others: the end comes" until_true ended wrong
 is "and nothing is said of a process that has the same number there" "$(poet usage "$(served wrong)" | grep -c ' /proc')" 0
 
@@ -171,7 +170,7 @@ within=$!
 pids="$pids $within"
 one_thread() { [ "$(poet usage "unix:$work/server.sock#inner" | awk '$3 == "threads" && /\/proc/ { print $4 }')" = 1 ]; }
 check "a process within: figures are its own, of its one thread in the end" until_true one_thread
-kill_work
+end_own_processes work
 wait $within 2>/dev/null
 unset POET_SERVER POET_RUN
 until_true ended inner

@@ -174,7 +174,7 @@ for mpi in openmpi mpich; do
     like "$mpi: and the cycle" "$(cat blocked.txt)" "^    .*rank [01] .*waits for R:rank [01]"
     kill $pid
     wait $pid 2>/dev/null
-    pkill -KILL -f ./deadlock
+    end_own_processes deadlock
 done
 
 # ---- two hosts ----

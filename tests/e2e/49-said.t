@@ -334,11 +334,7 @@ if command -v xdotool >/dev/null && command -v openbox >/dev/null; then
     poet view moments.poet 2>hand.log &
     pids="$pids $!"
     focus '^moments$'
-    of_this_test() { tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | grep -qxF "DISPLAY=$DISPLAY"; }
-    named() {
-        for p in $(pgrep -x poet-view); do of_this_test "$p" && return; done
-        false
-    }
+    named() { [ -n "$(own_processes poet-view)" ]; }
     check "it is called poet-view in a list of processes" named
     shortcuts() { xdotool key ctrl+question; }
     check "the list of keys" again shortcuts -- shown '^Keyboard shortcuts$'

@@ -36,7 +36,8 @@ poet watch: gone: no-such-file: No such file or directory"
 is "and has no row" "$(of m.json fails last)" ""
 poet watch --every 5 "long=exec sleep 100.\$PPID" &
 watch=$!
-until_true pgrep -f "^sleep 100.$watch"
+sleeping() { [ -n "$(own_processes sleep)" ]; }
+until_true sleeping
 kill -INT $watch
 wait $watch
 is "Ctrl-C ends it" $? 0

@@ -57,8 +57,7 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
     row=$(poet maybe bad_rank.poet | sed -n 's/^\([0-9]*\)  message:.*/\1/p' | head -n 1)
     check "a rank that hangs is proved" timeout 120 poet provoke bad_rank.poet "$row" --patience 5
     like "and said" "$output" 'proved in try [0-9]+: (it hangs|it does not end within 5 s, where it ended else); the trace is bad_rank.provoked.poet'
-    left() { pgrep -f -- ./bad_rank | while read -r pid; do [ "$(readlink "/proc/$pid/cwd")" != "$work" ] || grep -q '^State:.Z' "/proc/$pid/status" || echo "$pid"; done; }
-    is "nothing of it is left" "$(left)" ""
+    is "nothing of it is left" "$(own_processes bad_rank)" ""
 else
     skip "bad_any: there is no MPI here"
 fi

@@ -130,7 +130,7 @@ kill -TERM $provoke
 wait $provoke
 status=$?
 like "it ends when it is asked to" "$status" '^1(43|30)$'
-is "and its program with it" "$(pgrep -f "$work/./long|^./long" | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
+is "and its program with it" "$(own_processes long | wc -l) $(ls run/*.steer 2>/dev/null)" "0 "
 
 # ---- what it says ----
 poet provoke bad_two.poet 1 >out 2>said

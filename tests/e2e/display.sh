@@ -91,7 +91,5 @@ save_path() { # PATH [ENDING THAT IT IS GIVEN]
 }
 # The viewers of this test, and no others that may run beside it.
 end_viewers() {
-    for pid in $(pgrep -f poet-view); do
-        tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && kill "$pid"
-    done
+    for pid in $(own_processes poet-view); do kill "$pid"; done
 }

@@ -10,9 +10,21 @@ unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOUR
 export POET_WAIT_MS=10000 # on a machine under load nothing is lost; tests of the bound set their own
 cd "$work" || exit 1
 
+# own_processes [NAME]: ids of the processes that this test started, or of those that bear NAME.  All
+# inherit its directory in their environment, servers that libpoet starts and ranks of MPI included.
+own_processes() {
+    for environ in $(grep -lzF "=$work" /proc/[0-9]*/environ 2>/dev/null); do
+        own=${environ#/proc/}
+        own=${own%/environ}
+        [ -z "$1" ] || [ "$(cat "/proc/$own/comm" 2>/dev/null)" = "$1" ] && echo "$own"
+    done
+}
+# end_own_processes [NAME]: kills them.
+end_own_processes() { kill -KILL $(own_processes "$1") 2>/dev/null; }
+
 finish() {
     for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
-    pkill -KILL -f -- "$work" 2>/dev/null
+    end_own_processes
     cd / && rm -rf "$work"
 }
 pids=
