@@ -70,7 +70,8 @@ static int order(const void *a, const void *b)
 }
 int main(int argc, char **argv)
 {
-    char local[64];
+    alignas(16) char local[64];
+    memset(local, 0, sizeof local); // no size stands before it, so that the C library always refuses it
     int numbers[2] = {2, 1};
     for (int i = 1; i < argc; i++) {
         std::string how = argv[i];
