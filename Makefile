@@ -5,6 +5,8 @@
 CC ?= cc
 PREFIX ?= /usr/local
 B ?= build
+# (one name for one directory: what make remembers of files is by their names)
+override B := $(subst $(CURDIR)/,,$(abspath $(B)))
 VERSION := $(shell sed -n 's/.*POET_VERSION "\(.*\)"/\1/p' clients/poet/version.h)
 
 # Each step is one short line: "  CC  server/run/run.c".  `make V=1` shows the whole commands.
@@ -19,9 +21,10 @@ step = @$(if $(Q),$(if $(quiet),,printf '  %-4s %s\n' $(1) $(2);)) mkdir -p $(@D
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 -Wpointer-arith \
            -Wwrite-strings -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 OPTIMISE ?= -O2 -g
+COMPILER := $(shell $(CC) --version 2>/dev/null | sed 2q)
 SANITIZE ?=
 BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP
-PKG = $(shell pkg-config --silence-errors $(1) $(2))
+PKG = $(shell pkg-config --silence-errors $(1) $(2) 2>/dev/null)
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 HAVE_NATS ?= $(shell pkg-config --exists libnats 2>/dev/null && echo yes)
 HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
@@ -29,6 +32,11 @@ HAVE_FAR ?= $(shell pkg-config --exists gnutls libzstd 2>/dev/null && echo yes)
 ifneq ($(HAVE_FAR),yes)
 override HAVE_NATS = no
 endif
+
+# ---- what was made with what ----
+# $W/NAME holds the value of the variable NAME, a command with its flags and files, and the compiler's version.  It is
+# written again when, and only when, that is another than at the last time; what the command makes depends on it.
+W = $(B)/made-with
 
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
@@ -56,19 +64,22 @@ HEAP    = $(wildcard clients/trace/heap/*.c)
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_FAR    = $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls libzstd))
-LIBS_NATS   = $(if $(filter yes,$(HAVE_NATS)),$(call PKG,--libs,libnats))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) $(LIBS_NATS) -lm
-LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
-LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
-LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
-LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
+LIBS_FAR    := $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls libzstd))
+LIBS_NATS   := $(if $(filter yes,$(HAVE_NATS)),$(call PKG,--libs,libnats))
+LIBS_SERVER := -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) $(LIBS_NATS) -lm
+LIBS_RENDER := $(call PKG,--libs,cairo pangocairo libconfig) -lm
+LIBS_CLIENT := $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
+LIBS_POET   := $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
+LIBS_VIEW   := $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
 
-CFLAGS_ROOM = $(CFLAGS)
-$(B)/o/render/%.o $(B)/o/clients/poet/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
-$(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
-$(B)/o/server/order/log/pack.o: CFLAGS_ROOM += -O3
-$(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
+CFLAGS_DRAWING := $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
+CFLAGS_VIEW    := $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
+CFLAGS_PACK     = -O3
+COMPILE_rooms   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK)
+CFLAGS_ROOM     = $(CFLAGS)
+$(B)/o/render/%.o $(B)/o/clients/poet/%.o $(B)/o/tests/%.o: CFLAGS_ROOM += $(CFLAGS_DRAWING)
+$(B)/o/clients/view/%.o: CFLAGS_ROOM += $(CFLAGS_VIEW)
+$(B)/o/server/order/log/pack.o: CFLAGS_ROOM += $(CFLAGS_PACK)
 
 # ABI grows when a program that was linked with an older libpoet cannot run with this one.
 ABI = 0
@@ -98,52 +109,65 @@ else ifneq ($(HAVE_NATS),yes)
 	@echo "left out: NATS (poet server --to nats://, --from), since libnats was not found (Debian: libnats-dev)"
 endif
 
-$(B)/o/%.o: %.c
+COMPILE_o = $(CC) $(BASE) $(CFLAGS_ROOM) -c $< -o $@
+$(B)/o/%.o: %.c $W/COMPILE_o $W/COMPILE_rooms
 	$(call step,CC,$<)
-	$(Q)$(CC) $(BASE) $(CFLAGS_ROOM) -c $< -o $@
+	$(Q)$(COMPILE_o)
 
 # (futex.c defines syscall(), which that header declares in another way)
 OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/core/libc.h)
 # libpoet is position-independent, hides everything, and unwinds through cancelled waits.
-$(B)/pic/%.o: %.c
+COMPILE_pic = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+$(B)/pic/%.o: %.c $W/COMPILE_pic
 	$(call step,PIC,$<)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(Q)$(COMPILE_pic)
 
 $(B)/lib/libpoet.so: $(B)/lib/libpoet.so.$(ABI)
 	$(call step,LINK,$@)
 	$(Q)ln -sf $(<F) $@
-$(B)/lib/libpoet.so.$(ABI): $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
+OBJECTS_libpoet = $(patsubst %.c,$(B)/pic/%.o,$(TRACE))
+LINK_libpoet = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so.$(ABI) -Wl,--version-script=clients/trace/exports.map \
+  -Wl,-z,now,-z,defs,-z,nodelete $(OBJECTS_libpoet) -o $@ $(LDFLAGS) -pthread -ldl
+$(B)/lib/libpoet.so.$(ABI): $(OBJECTS_libpoet) clients/trace/exports.map $W/LINK_libpoet
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,--version-script=clients/trace/exports.map \
-	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+	$(Q)$(LINK_libpoet)
 
-$(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.h
+COMPILE_process = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+$(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.h $W/COMPILE_process
 	$(call step,PIC,$<)
-	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(Q)$(COMPILE_process)
 
-$(B)/lib/poet/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/libpoet.so
+OBJECTS_process = $(patsubst %.c,$(B)/pic/%.o,$(PROCESS))
+LINK_process = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet-process.so $(OBJECTS_process) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+$(B)/lib/poet/libpoet-process.so: $(OBJECTS_process) $(B)/lib/libpoet.so $W/LINK_process
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+	$(Q)$(LINK_process)
 
 # (it defines calls of compilers, whose names are not for programs)
-$(B)/pic/clients/trace/omp/%.o: clients/trace/omp/%.c $(B)/include/poet.h
+COMPILE_omp = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+$(B)/pic/clients/trace/omp/%.o: clients/trace/omp/%.c $(B)/include/poet.h $W/COMPILE_omp
 	$(call step,PIC,$<)
-	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(Q)$(COMPILE_omp)
 
-$(B)/lib/poet/libpoet-omp.so: $(patsubst %.c,$(B)/pic/%.o,$(OMP)) $(B)/lib/libpoet.so
+OBJECTS_omp = $(patsubst %.c,$(B)/pic/%.o,$(OMP))
+LINK_omp = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet-omp.so -Wl,-z,nodelete $(OBJECTS_omp) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+$(B)/lib/poet/libpoet-omp.so: $(OBJECTS_omp) $(B)/lib/libpoet.so $W/LINK_omp
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+	$(Q)$(LINK_omp)
 
 # It stands before the allocator: what it calls must not become calls of that.  Each is short and often made: they
 # are optimised together, where the compiler can do that.
-HEAP_FLAGS = $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-flto=auto) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
-$(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c
+HEAP_FLAGS := $(if $(findstring Free Software,$(COMPILER)),-flto=auto) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
+COMPILE_heap = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin $(HEAP_FLAGS) -fno-plt -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
+$(B)/pic/clients/trace/heap/%.o: clients/trace/heap/%.c $W/COMPILE_heap
 	$(call step,PIC,$<)
-	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -fno-builtin $(HEAP_FLAGS) -fno-plt -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -c $< -o $@
+	$(Q)$(COMPILE_heap)
 
-$(B)/lib/poet/libpoet-memory.so: $(patsubst %.c,$(B)/pic/%.o,$(HEAP)) $(B)/lib/libpoet.so
+OBJECTS_heap = $(patsubst %.c,$(B)/pic/%.o,$(HEAP))
+LINK_heap = $(CC) $(SANITIZE) $(HEAP_FLAGS) -fPIC -shared -Wl,-soname,libpoet-memory.so $(OBJECTS_heap) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+$(B)/lib/poet/libpoet-memory.so: $(OBJECTS_heap) $(B)/lib/libpoet.so $W/LINK_heap
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $(HEAP_FLAGS) -fPIC -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+	$(Q)$(LINK_heap)
 
 $(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)
@@ -158,40 +182,52 @@ $(B)/lib/poet/libpoet-omp.preload: clients/trace/omp/omp.preload
 # It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
 # program that it is linked with or loaded into.
 define MPI_RULES
-$(B)/mpi-$(1)/%.o: %.c $(B)/include/poet.h
-	$$(call step,PIC,$$<)
-	$$(Q)$$(CC) $$(BASE) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $$(CFLAGS) -I$(B)/include \
+COMPILE_mpi-$(1) = $$(CC) $$(BASE) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $$(CFLAGS) -I$(B)/include \
 	  $(filter -I%,$(shell mpicc.$(1) -show)) -fPIC -fvisibility=hidden -c $$< -o $$@
-$(B)/lib/poet/libpoet-mpi-$(1).so: $(MPI:%.c=$(B)/mpi-$(1)/%.o)
+$(B)/mpi-$(1)/%.o: %.c $(B)/include/poet.h $W/COMPILE_mpi-$(1)
+	$$(call step,PIC,$$<)
+	$$(Q)$$(COMPILE_mpi-$(1))
+OBJECTS_mpi-$(1) = $(MPI:%.c=$(B)/mpi-$(1)/%.o)
+LINK_mpi-$(1) = $$(CC) $$(SANITIZE) -shared -Wl,-soname,libpoet-mpi-$(1).so $(B)/mpi-$(1)/all.o -o $$@ $$(LDFLAGS)
+$(B)/lib/poet/libpoet-mpi-$(1).so: $$(OBJECTS_mpi-$(1)) $W/LINK_mpi-$(1)
 	$$(call step,LD,$$@)
-	$$(Q)$$(CC) -r -nostdlib $$^ -o $(B)/mpi-$(1)/all.o && objcopy --weaken $(B)/mpi-$(1)/all.o
-	$$(Q)$$(CC) $$(SANITIZE) -shared -Wl,-soname,$$(@F) $(B)/mpi-$(1)/all.o -o $$@ $$(LDFLAGS)
+	$$(Q)$$(CC) -r -nostdlib $$(OBJECTS_mpi-$(1)) -o $(B)/mpi-$(1)/all.o && objcopy --weaken $(B)/mpi-$(1)/all.o
+	$$(Q)$$(LINK_mpi-$(1))
 endef
 $(foreach m,$(MPIS),$(eval $(call MPI_RULES,$(m))))
 
 # For static programs, where the linker lets us stand before the calls.
-$(B)/static/%.o: %.c
+COMPILE_static = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+$(B)/static/%.o: %.c $W/COMPILE_static
 	$(call step,CC,$<)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(Q)$(COMPILE_static)
 
-$(B)/lib/libpoet.a: $(patsubst %.c,$(B)/static/%.o,$(TRACE))
+OBJECTS_static = $(patsubst %.c,$(B)/static/%.o,$(TRACE))
+LINK_static = rm -f $@ && ar qcs $@ $(OBJECTS_static)
+$(B)/lib/libpoet.a: $(OBJECTS_static) $W/LINK_static
 	$(call step,AR,$@)
-	$(Q)rm -f $@ && ar qcs $@ $^
+	$(Q)$(LINK_static)
 
-$(B)/libexec/poet/poet-server: $(call objects,server/main.c server/options.c $(SERVER) $(WIRE) $(CONFIG))
+OBJECTS_server = $(call objects,server/main.c server/options.c $(SERVER) $(WIRE) $(CONFIG))
+LINK_server = $(CC) $(SANITIZE) $(OBJECTS_server) -o $@ $(LDFLAGS) $(LIBS_SERVER)
+$(B)/libexec/poet/poet-server: $(OBJECTS_server) $W/LINK_server
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_SERVER)
+	$(Q)$(LINK_server)
 
 # (the assembler reads these)
 $(B)/o/clients/poet/webpage.o: clients/poet/web/page.js clients/poet/web/page.css
 
-$(B)/bin/poet: $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
+OBJECTS_poet = $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
+LINK_poet = $(CC) $(SANITIZE) $(OBJECTS_poet) -o $@ $(LDFLAGS) $(LIBS_POET)
+$(B)/bin/poet: $(OBJECTS_poet) $W/LINK_poet
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
+	$(Q)$(LINK_poet)
 
-$(B)/libexec/poet/poet-view: $(call objects,$(VIEW) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
+OBJECTS_view = $(call objects,$(VIEW) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
+LINK_view = $(CC) $(SANITIZE) $(OBJECTS_view) -o $@ $(LDFLAGS) $(LIBS_VIEW)
+$(B)/libexec/poet/poet-view: $(OBJECTS_view) $W/LINK_view
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_VIEW)
+	$(Q)$(LINK_view)
 
 $(B)/bin/poetcc: clients/poet/poetcc
 	$(call step,COPY,$@)
@@ -211,10 +247,11 @@ $(B)/share/poet/gdb/%: clients/debug/%
 $(B)/share/poet/config/%: config/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-pc = sed 's|@PREFIX@|$(1)|; s|@VERSION@|$(VERSION)|' $(2)
-$(B)/lib/pkgconfig/poet.pc: clients/trace/poet.pc.in clients/poet/version.h
+pc = sed 's|@PREFIX@|$(1)|; s|@VERSION@|$(VERSION)|' clients/trace/poet.pc.in
+WRITE_pc = $(call pc,$(abspath $(B))) >$@
+$(B)/lib/pkgconfig/poet.pc: clients/trace/poet.pc.in $W/WRITE_pc
 	$(call step,SED,$@)
-	$(Q)$(call pc,$(abspath $(B)),$<) >$@
+	$(Q)$(WRITE_pc)
 
 # Shell completions: the program knows its options.
 $(B)/share/bash-completion/completions/poet: $(PROGRAMS)
@@ -286,25 +323,28 @@ TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          clients/plan/plan.c clients/plan/beside.c clients/plan/deeds.c $(patsubst %,clients/poet/%.c,shiviz offspring halves opposite) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
 TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
-$(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
+$(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(CFLAGS_VIEW)
 else
 UNITS := $(filter-out test_axis test_camera test_history,$(UNITS))
 endif
 ifneq ($(HAVE_FAR),yes)
 UNITS := $(filter-out test_far,$(UNITS))
 endif
-LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR) $(LIBS_NATS)
-$(B)/tests/tested.a: $(patsubst %.c,$(B)/o/%.o,$(TESTED))
+LIBS_TEST := -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR) $(LIBS_NATS)
+OBJECTS_tested = $(call objects,$(TESTED))
+LINK_tested = rm -f $@ && ar qcs $@ $(OBJECTS_tested)
+$(B)/tests/tested.a: $(OBJECTS_tested) $W/LINK_tested
 	$(call step,AR,$@)
-	$(Q)rm -f $@ && ar qcs $@ $^
+	$(Q)$(LINK_tested)
 
-$(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(B)/tests/tested.a
+LINK_test = $(CC) $(SANITIZE) $(filter %.o %.a,$^) -o $@ $(LDFLAGS) $(LIBS_TEST)
+$(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(B)/tests/tested.a $W/LINK_test
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
+	$(Q)$(LINK_test)
 
-$(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(FUZZ_WITH) $(B)/tests/tested.a
+$(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(FUZZ_WITH) $(B)/tests/tested.a $W/LINK_test
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
+	$(Q)$(LINK_test)
 
 .PHONY: run-units
 run-units: $(UNIT_PROGRAMS)
@@ -351,22 +391,30 @@ check: deps
 	@$(MAKE) --no-print-directory check-rooms
 endif
 
-$(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) $(MEMORY) wire/message.c)
+OBJECTS_scale = $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) $(MEMORY) wire/message.c)
+LINK_scale = $(CC) $(SANITIZE) $(OBJECTS_scale) -o $@ $(LDFLAGS) -lxxhash
+$(B)/tests/scale: $(OBJECTS_scale) $W/LINK_scale
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
+	$(Q)$(LINK_scale)
 
-$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) \
+OBJECTS_waiting = $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) \
 		$(patsubst %,server/measure/%.c,intervals spans spanned goingon turns stays steps) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
+LINK_waiting = $(CC) $(SANITIZE) $(OBJECTS_waiting) -o $@ $(LDFLAGS) -lxxhash
+$(B)/tests/waiting: $(OBJECTS_waiting) $W/LINK_waiting
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
+	$(Q)$(LINK_waiting)
 
-$(B)/tests/agents: $(call objects,tests/bench/agents.c $(SERVER) $(WIRE) $(CONFIG))
+OBJECTS_agents = $(call objects,tests/bench/agents.c $(SERVER) $(WIRE) $(CONFIG))
+LINK_agents = $(CC) $(SANITIZE) $(OBJECTS_agents) -o $@ $(LDFLAGS) $(LIBS_SERVER)
+$(B)/tests/agents: $(OBJECTS_agents) $W/LINK_agents
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_SERVER)
+	$(Q)$(LINK_agents)
 
-$(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(CONFIG) $(MEMORY))
+OBJECTS_look = $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(CONFIG) $(MEMORY))
+LINK_look = $(CC) $(SANITIZE) $(OBJECTS_look) -o $@ $(LDFLAGS) $(LIBS_POET)
+$(B)/tests/look: $(OBJECTS_look) $W/LINK_look
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
+	$(Q)$(LINK_look)
 
 # make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes 20 minutes
 # and 9 GB of disk.
@@ -409,7 +457,7 @@ install: all
 	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(DESTDIR)$(PREFIX)/lib/poet
 	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	$(call pc,$(PREFIX),clients/trace/poet.pc.in) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
+	$(call pc,$(PREFIX)) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
 	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit 1; done
 	for c in poetcc poetcc++; do ln -sf poet $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
@@ -478,6 +526,17 @@ fuzz:
 	  -max_total_time=$(SECONDS) -max_len=65536 -rss_limit_mb=3000 \
 	  $(B)/fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
 
-$(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(FUZZ_WITH) $(B)/tests/tested.a
+LINK_fuzzer = $(CC) -fsanitize=address,undefined,fuzzer $(filter %.o %.a,$^) -o $@ $(LDFLAGS) $(LIBS_TEST)
+$(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(FUZZ_WITH) $(B)/tests/tested.a $W/LINK_fuzzer
 	$(call step,LD,$@)
-	$(Q)$(CC) -fsanitize=address,undefined,fuzzer $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
+	$(Q)$(LINK_fuzzer)
+
+# ---- what was made with what (all variables are known here) ----
+NOTED := $(filter COMPILE_% LINK_% WRITE_%,$(.VARIABLES))
+$(foreach v,$(NOTED),$(eval NOTED_$v := $$(strip $$($v) $$(COMPILER))))
+same = $(and $(findstring |$(1)|,|$(2)|),$(findstring |$(2)|,|$(1)|))
+.PHONY: changed
+$(foreach v,$(NOTED),$(if $(call same,$(NOTED_$v),$(strip $(file <$W/$v))),,$W/$v)): changed
+$(NOTED:%=$W/%): $W/%:
+	$(call step,NEW,$@)
+	$(Q)printf '%s\n' '$(subst ','\'',$(NOTED_$*))' >$@
