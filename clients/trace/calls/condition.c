@@ -4,15 +4,14 @@
 
 #include "clients/trace/calls/how.h"
 #include "clients/trace/calls/mutex.h"
-#include "clients/trace/core/arena.h"
+#include "clients/trace/calls/signals.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
-#include "clients/trace/core/forked.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
-#include "clients/trace/core/lock.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/shared.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
@@ -25,103 +24,30 @@
 #include <string.h>
 #include <time.h>
 
-#define RECENT 8
-
-static const char SEVERAL[] = "several threads signalled meanwhile: any of them may have woken it";
-static const char NOT_RECORDED[] = "who signalled is not recorded";
-static const char OTHER_PROCESS[] = "another process may have signalled";
-
-/* The last signals of one condition, for the edge to a wake. */
-struct signals {
-    latch lock;
-    uint64_t count;
-    uint32_t life; /* the one that `recent` speaks of */
-    struct {
-        uint32_t by;   /* own line of the thread, 0 one that is not recorded */
-        struct ref at;
-    } recent[RECENT];
-};
-
-static struct signals *signals_of(struct object *c)
-{
-    struct signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
-    if (s)
-        return s;
-    struct signals *fresh = arena_take(sizeof *fresh);
-    if (!fresh)
-        return NULL;
-    *fresh = (struct signals){0};
-    return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
-}
-
-void signals_begin_child(struct object *c)
-{
-    struct signals *s = atomic_load(&c->signals);
-    if (s)
-        latch_reset(&s->lock);
-}
-
-static uint64_t signals_count(struct object *c)
-{
-    struct signals *s = signals_of(c);
-    if (!s)
-        return 0;
-    latch_take(&s->lock);
-    uint64_t count = s->count;
-    latch_give(&s->lock);
-    return count;
-}
-
-/* The first signal since `since` if one thread made all of them.  *doubt: why that is not known. */
-static struct ref signals_cause(struct object *c, uint64_t since, const char **doubt)
-{
-    struct signals *s = signals_of(c);
-    struct ref cause = {0, 0};
-    if (!s)
-        return cause;
-    latch_take(&s->lock);
-    if (s->count - since > RECENT) {
-        *doubt = SEVERAL;
-    } else if (s->count > since && s->life == atomic_load(&live)) {
-        uint32_t by = s->recent[since % RECENT].by;
-        cause = s->recent[since % RECENT].at;
-        *doubt = by ? NULL : NOT_RECORDED;
-        for (uint64_t i = since + 1; i < s->count; i++)
-            if (s->recent[i % RECENT].by != by)
-                *doubt = SEVERAL;
-    }
-    latch_give(&s->lock);
-    return *doubt ? (struct ref){0, 0} : cause;
-}
-
 struct wait {
     struct thread *thread;
     struct object *monitor, *condition;
     struct hold hold;
-    uint64_t since;
-    bool shared; /* with other processes */
+    struct signals_wait signals;
     uintptr_t site;
     int result;
 };
 
-static struct ref cause_again(struct thread *t, const char **doubt)
+static struct ref cause_again(struct thread *t, const char **why)
 {
-    static const char *const doubts[] = {SEVERAL, NOT_RECORDED, OTHER_PROCESS};
-    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
-        if (part_says(t, TYPE_WAKE, doubts[i], false))
-            *doubt = doubts[i];
+    const char *const reasons[] = {signals_several, signals_unrecorded, signals_elsewhere};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (part_says(t, TYPE_WAKE, reasons[i], false))
+            *why = reasons[i];
     return part_cause(t, TYPE_WAKE);
 }
 
-static struct ref cause_of(const struct wait *w, const char **doubt)
+/* *why: why it is not known which signal it was. */
+static struct ref cause_of(const struct wait *w, const char **why)
 {
     if (!LIKELY(!replays) && part_plays(w->thread))
-        return cause_again(w->thread, doubt);
-    struct ref cause = signals_cause(w->condition, w->since, doubt);
-    if (!w->shared)
-        return cause;
-    *doubt = OTHER_PROCESS; /* whose signals are not all seen here */
-    return (struct ref){0, 0};
+        return cause_again(w->thread, why);
+    return signals_cause(&w->signals, why);
 }
 
 /* After the real wait, or when it is cancelled: the mutex is ours again. */
@@ -142,21 +68,24 @@ static void wake(void *p)
         hold->visit = w->monitor->visit;
     else
         hold = thread_push(t, w->monitor, w->hold.line);
-    const char *doubt = NULL;
+    const char *why = NULL;
     bool timeout = w->result == ETIMEDOUT;
-    struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &doubt);
+    struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &why);
+    bool doubtful = why && !signals_are_ordered(&w->signals);
+    signals_awaited(&w->signals);
     record_write(
         t,
         &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
                          .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
-                                             (doubt ? SLOT_TEXT | SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
+                                             (why ? SLOT_TEXT : 0) |
+                                             (doubtful ? SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
                          .a = w->hold.line,
                          .take_a = 1,
                          .about = atomic_load(&w->condition->line.index),
                          .site = w->site,
                          .partner = cause,
-                         .payload = doubt,
-                         .payload_bytes = doubt ? (uint32_t)strlen(doubt) : 0},
+                         .payload = why,
+                         .payload_bytes = why ? (uint32_t)strlen(why) : 0},
         NULL);
     busy_end(t);
     errno = saved;
@@ -235,13 +164,14 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
         return unrecorded_wait(c, m, clock, ts);
     int saved = errno;
     struct line *about = object_line(t, condition, false);
+    busy_begin(t); /* a handler may want the same latch */
     struct wait w = {.thread = t,
                      .monitor = o,
                      .condition = condition,
                      .hold = *hold,
-                     .since = signals_count(condition),
-                     .shared = is_shared(c),
+                     .signals = signals_await(condition, o, is_shared(c)),
                      .site = site};
+    busy_end(t);
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
     hooks_wait(t, TYPE_WAIT, site);
@@ -271,26 +201,13 @@ ENTRY(int, pthread_cond_clockwait,
     return follow_wait(site, c, m, &clock, ts);
 }
 
-static void signals_add(struct object *c, uint32_t life, uint32_t by, struct ref at)
-{
-    struct signals *s = signals_of(c);
-    if (!s)
-        return;
-    latch_take(&s->lock);
-    if (s->life != life)
-        memset(s->recent, 0, sizeof s->recent);
-    s->life = life;
-    s->recent[s->count % RECENT].by = by;
-    s->recent[s->count % RECENT].at = at;
-    s->count++;
-    latch_give(&s->lock);
-}
-
-static void record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c, bool broadcast)
+/* Returns the condition variable where the call is to be ended by signals_made(). */
+static struct object *record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c,
+                                    bool broadcast)
 {
     struct object *o = object_get(c, OBJECT_CONDITION);
     if (!o)
-        return;
+        return NULL;
     int saved = errno;
     struct line *about = object_line(t, o, false), *place = thread_place(t);
     uint64_t number = record_write(t,
@@ -303,21 +220,46 @@ static void record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c, b
                                                     .payload = "broadcast",
                                                     .payload_bytes = broadcast ? 9 : 0},
                                    NULL);
-    signals_add(o, t->life, line_index(t->own),
-                number ? (struct ref){line_index(place), number} : (struct ref){0, 0});
+    busy_begin(t); /* a handler may want the same latch */
+    bool bare =
+        signals_add(o, t, line_index(t->own),
+                    number ? (struct ref){line_index(place), number} : (struct ref){0, 0},
+                    is_shared(c));
+    busy_end(t);
     note_recorded();
     errno = saved;
+    return bare ? o : NULL;
+}
+
+/* One that other processes share may wake a thread there, though this process has not met it. */
+static struct object *signalled(pthread_cond_t *c, bool shared)
+{
+    struct object *o = object_find(c, OBJECT_CONDITION);
+    if (!shared)
+        return o && atomic_load_explicit(&o->signals, memory_order_relaxed) ? o : NULL;
+    if (!o && atomic_load(&live))
+        o = object_get(c, OBJECT_CONDITION);
+    if (o)
+        shared_find(o);
+    return o;
 }
 
 /* It may have woken a thread that is recorded, all the same. */
-static void count_signal(pthread_cond_t *c)
+static struct object *count_signal(pthread_cond_t *c)
 {
-    struct object *o = object_find(c, OBJECT_CONDITION);
     struct thread *t = thread_mine;
     bool busy = t && t->busy; /* a handler within a call of ours: it is counted as not followed */
-    if (!o || busy || !atomic_load_explicit(&o->signals, memory_order_relaxed))
-        return;
-    signals_add(o, atomic_load(&live), 0, (struct ref){0, 0});
+    int saved = errno;
+    bool shared = is_shared(c);
+    struct object *o = busy ? NULL : signalled(c, shared);
+    t = o ? thread_self() : NULL;
+    if (t)
+        busy_begin(t);
+    bool bare = o && signals_add(o, t, 0, (struct ref){0, 0}, shared);
+    if (t)
+        busy_end(t);
+    errno = saved;
+    return bare ? o : NULL;
 }
 
 int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
@@ -325,18 +267,27 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
     bool again = !LIKELY(!replays) && t && part_type(t, 0) != TYPE_NONE;
-    if (t)
-        record_signal(t, site, c, broadcast);
-    else
-        count_signal(c);
-    if (!LIKELY(!again) && atomic_load(&beyond))
-        return 0; /* whom it woke is awake */
-    return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
+    struct object *bare = t ? record_signal(t, site, c, broadcast) : count_signal(c);
+    int result = 0;
+    if (LIKELY(again || !atomic_load(&beyond))) /* else the threads that it woke are awake */
+        result = broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
+    if (bare)
+        signals_made(bare);
+    return result;
 }
 
 ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c) { return follow_signal(site, c, false); }
 
 ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c) { return follow_signal(site, c, true); }
+
+/* What comes at that address is another one. */
+static void another(pthread_cond_t *c)
+{
+    struct object *o = object_find(c, OBJECT_CONDITION);
+    if (o)
+        signals_renew(o);
+    object_destroy(c, OBJECT_CONDITION);
+}
 
 ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,
       attributes)
@@ -344,7 +295,7 @@ ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *att
     real_find();
     int result = real.cond_init(c, attributes);
     if (result == 0)
-        object_destroy(c, OBJECT_CONDITION);
+        another(c);
     (void)site;
     return result;
 }
@@ -354,7 +305,7 @@ ENTRY(int, pthread_cond_destroy, (pthread_cond_t * c), c)
     real_find();
     int result = real.cond_destroy(c);
     if (result == 0)
-        object_destroy(c, OBJECT_CONDITION);
+        another(c);
     (void)site;
     return result;
 }

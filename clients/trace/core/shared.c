@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,4 +187,29 @@ uint64_t shared_key(struct object *o, bool *unknown)
     _Atomic uint64_t *far = key ? counter_of(key) : NULL;
     atomic_store(&o->line.far, far);
     return far ? key : 0;
+}
+
+uint64_t shared_name(const struct line *line)
+{
+    const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
+    if (!far)
+        return 0;
+    uintptr_t counter = (uintptr_t)far - offsetof(struct counter, number);
+    return atomic_load(&((const struct counter *)counter)->key);
+}
+
+_Atomic uint64_t *shared_beside(const struct line *line, enum shared_note what)
+{
+    uint64_t name = shared_name(line);
+    void *count = name ? poet_counter(mix(name, what), true) : NULL;
+    return count;
+}
+
+void shared_find(struct object *o)
+{
+    bool unknown;
+    latch_take(&o->opening);
+    if (!atomic_load(&o->line.index) && !atomic_load(&o->line.far))
+        shared_key(o, &unknown);
+    latch_give(&o->opening);
 }

@@ -1,0 +1,254 @@
+/* Recent signals of a condition variable, kept by each process in a ring for the edge from a signal to a wake.
+ *
+ * A signal that a thread makes while it holds the mutex of the waiters is before each wake after it by the line of
+ * that mutex, whichever signal woke the waiter.  Only calls made without the mutex leave a doubt.  They are
+ * counted, begun in the lower half of a number and ended in the upper one, so that a call that has begun before a
+ * wait and has not returned yet is seen, too. */
+#define _GNU_SOURCE
+#include "clients/trace/calls/signals.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/shared.h"
+#include "clients/trace/core/thread.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define RECENT 8
+#define ENDED (1ull << 32)
+#define SEVERAL_MUTEXES 1u /* in the place of the key of a mutex: no key has this value */
+
+const char signals_several[] =
+    "several threads signalled meanwhile: any of them may have woken it";
+const char signals_unrecorded[] = "who signalled is not recorded";
+const char signals_elsewhere[] = "another process may have signalled";
+
+struct signals {
+    latch lock;
+    uint64_t count;
+    uint64_t quiet; /* how many there were before the calls without the mutex that are under way */
+    _Atomic uint64_t bare; /* such calls: begun, and in the upper half ended */
+    struct object *mutex; /* of those that wait, or waited last */
+    unsigned waiters;
+    unsigned mixed; /* how often one waited with another mutex than others did then */
+    uint32_t life; /* the one that `recent` speaks of */
+    struct {
+        uint32_t by;   /* own line of the thread, 0 one that is not recorded */
+        struct ref at;
+    } recent[RECENT];
+};
+
+static struct signals *signals_of(struct object *c)
+{
+    struct signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
+    if (s)
+        return s;
+    struct signals *fresh = arena_take(sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    *fresh = (struct signals){0};
+    return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
+}
+
+static bool signals_under_way(uint64_t bare) { return (uint32_t)bare != (uint32_t)(bare >> 32); }
+
+/* The threads that were waiting or signalling are not in the child. */
+void signals_begin_child(struct object *c)
+{
+    struct signals *s = atomic_load(&c->signals);
+    if (!s)
+        return;
+    latch_reset(&s->lock);
+    s->waiters = 0;
+    uint32_t begun = (uint32_t)atomic_load(&s->bare);
+    atomic_store(&s->bare, begun * ENDED | begun);
+}
+
+void signals_renew(struct object *c)
+{
+    struct signals *s = atomic_load(&c->signals);
+    if (!s)
+        return;
+    latch_take(&s->lock);
+    s->waiters = 0;
+    s->mutex = NULL;
+    latch_give(&s->lock);
+}
+
+/* ---- between processes ---- */
+
+/* The counts that the processes of a condition variable share; NULL: there are none. */
+static _Atomic uint64_t *signals_shared(const struct object *c, enum shared_note what)
+{
+    return shared_beside(&c->line, what);
+}
+
+/* Whose mutex the waiters of all processes use; they agree on the first one. */
+static void signals_agree(const struct object *c, const struct object *mutex)
+{
+    _Atomic uint64_t *agreed = signals_shared(c, SHARED_MUTEX);
+    uint64_t key = shared_name(&mutex->line), there = 0;
+    if (!agreed)
+        return;
+    key = key ? key : SEVERAL_MUTEXES;
+    if (!atomic_compare_exchange_strong(agreed, &there, key) && there != key)
+        atomic_store(agreed, SEVERAL_MUTEXES);
+}
+
+/* Whether the thread holds the mutex that the waiters of all processes use. */
+static bool signals_held_here(const struct object *c, const struct thread *t)
+{
+    const _Atomic uint64_t *agreed = signals_shared(c, SHARED_MUTEX);
+    uint64_t key = agreed ? atomic_load(agreed) : 0;
+    if (key <= SEVERAL_MUTEXES)
+        return false;
+    for (size_t i = 0; i < t->hold_count; i++) {
+        const struct object *o = t->holds[i].object;
+        if (o && o->kind == OBJECT_MONITOR && o->held && o->visit == t->holds[i].visit &&
+            shared_name(&o->line) == key)
+            return true;
+    }
+    return false;
+}
+
+/* ---- waiters ---- */
+
+/* Under the lock. */
+static void signals_meet(struct signals *s, struct object *mutex)
+{
+    s->mixed += s->waiters && s->mutex != mutex;
+    s->mutex = mutex;
+    s->waiters++;
+}
+
+struct signals_wait signals_await(struct object *c, struct object *mutex, bool shared)
+{
+    struct signals_wait w = {.condition = c, .shared = shared};
+    struct signals *s = signals_of(c);
+    if (!s)
+        return w;
+    if (shared)
+        signals_agree(c, mutex);
+    const _Atomic uint64_t *bare = shared ? signals_shared(c, SHARED_SIGNALS) : &s->bare;
+    latch_take(&s->lock);
+    signals_meet(s, mutex);
+    w.bare = bare ? atomic_load(bare) : 0;
+    w.since = !shared && signals_under_way(w.bare) ? s->quiet : s->count;
+    w.mixed = s->mixed;
+    latch_give(&s->lock);
+    return w;
+}
+
+void signals_awaited(const struct signals_wait *w)
+{
+    struct signals *s = signals_of(w->condition);
+    if (!s)
+        return;
+    latch_take(&s->lock);
+    s->waiters -= s->waiters > 0;
+    latch_give(&s->lock);
+}
+
+/* Under the lock. */
+static bool signals_all_held(const struct signals *s, const struct signals_wait *w)
+{
+    const _Atomic uint64_t *bare = &s->bare, *agreed = NULL;
+    if (w->shared) {
+        bare = signals_shared(w->condition, SHARED_SIGNALS);
+        agreed = signals_shared(w->condition, SHARED_MUTEX);
+        if (!bare || !agreed || atomic_load(agreed) <= SEVERAL_MUTEXES)
+            return false;
+    }
+    return !signals_under_way(w->bare) && (uint32_t)atomic_load(bare) == (uint32_t)w->bare &&
+           s->mixed == w->mixed;
+}
+
+bool signals_are_ordered(const struct signals_wait *w)
+{
+    struct signals *s = signals_of(w->condition);
+    if (!s)
+        return false;
+    latch_take(&s->lock);
+    bool held = signals_all_held(s, w);
+    latch_give(&s->lock);
+    return held;
+}
+
+/* Under the lock. */
+static struct ref signals_first(const struct signals *s, uint64_t since, const char **why)
+{
+    if (s->count == since || s->life != atomic_load(&live))
+        return (struct ref){0, 0};
+    uint32_t by = s->recent[since % RECENT].by;
+    *why = s->count - since > RECENT ? signals_several : by ? NULL : signals_unrecorded;
+    for (uint64_t i = since + 1; i < s->count; i++)
+        if (s->recent[i % RECENT].by != by)
+            *why = signals_several;
+    return *why ? (struct ref){0, 0} : s->recent[since % RECENT].at;
+}
+
+struct ref signals_cause(const struct signals_wait *w, const char **why)
+{
+    struct signals *s = signals_of(w->condition);
+    struct ref cause = {0, 0};
+    *why = w->shared ? signals_elsewhere : NULL;
+    if (!s || w->shared)
+        return cause;
+    latch_take(&s->lock);
+    cause = signals_first(s, w->since, why);
+    latch_give(&s->lock);
+    return cause;
+}
+
+/* ---- signals ---- */
+
+/* Whether the thread holds the mutex of the waiters.  Under the lock. */
+static bool signals_held(const struct signals *s, const struct object *c, struct thread *t,
+                         bool shared)
+{
+    if (!t || t->waiting)
+        return false;
+    if (shared)
+        return signals_held_here(c, t);
+    return s->mutex && s->mutex->held && thread_hold(t, s->mutex);
+}
+
+bool signals_add(struct object *c, struct thread *t, uint32_t by, struct ref at, bool shared)
+{
+    struct signals *s = signals_of(c);
+    uint32_t life = t ? t->life : atomic_load(&live);
+    if (!s)
+        return false;
+    latch_take(&s->lock);
+    bool bare = !signals_held(s, c, t, shared);
+    if (bare && !signals_under_way(atomic_load(&s->bare)))
+        s->quiet = s->count;
+    if (bare)
+        atomic_fetch_add(&s->bare, 1);
+    _Atomic uint64_t *far = bare && shared ? signals_shared(c, SHARED_SIGNALS) : NULL;
+    if (far)
+        atomic_fetch_add(far, 1);
+    if (s->life != life)
+        memset(s->recent, 0, sizeof s->recent);
+    s->life = life;
+    s->recent[s->count % RECENT].by = by;
+    s->recent[s->count % RECENT].at = at;
+    s->count++;
+    latch_give(&s->lock);
+    return bare;
+}
+
+void signals_made(struct object *c)
+{
+    struct signals *s = atomic_load(&c->signals);
+    if (s)
+        atomic_fetch_add(&s->bare, ENDED);
+    _Atomic uint64_t *far = signals_shared(c, SHARED_SIGNALS);
+    if (far)
+        atomic_fetch_add(far, ENDED);
+}
