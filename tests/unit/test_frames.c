@@ -25,6 +25,15 @@ void every_end(struct measured *m, const struct region_frame *frame, uint32_t co
 {
 }
 
+/* A processor clock that is ours, too: for so many ticks in all the thread has not run. */
+static uint64_t idle;
+void gap_look(struct measured *m, const struct region_frame *innermost)
+{
+    sum_add(&contexts_of(m)[innermost->context].off, idle - m->off);
+    m->off = idle;
+    m->last = ticks;
+}
+
 #define FUNCTIONS 7u
 #define DEEP 64u
 
@@ -35,7 +44,9 @@ static struct measured *begin(void)
     m->head =
         mmap(NULL, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     m->next = 1;
-    m->gap = UINT64_MAX >> 1;
+    m->gap = 10;
+    m->last = ticks;
+    idle = 0;
     atomic_store(&m->head->contexts, 1);
     atomic_store(&m->head->depth, 1);
     contexts_of(m)[0].open = 1;
@@ -58,6 +69,7 @@ struct model {
     char path[DEEP][DEEP * 2]; /* where each is counted */
     char lands[DEEP][DEEP * 2]; /* below what its calls are */
     uint64_t real[FUNCTIONS + 1], own[FUNCTIONS + 1]; /* of 0: the thread itself */
+    uint64_t off[FUNCTIONS + 1]; /* of own: it did not run */
     struct counted {
         char path[DEEP * 2];
         uint64_t calls;
@@ -75,6 +87,14 @@ static void pass(struct model *o, uint64_t time)
         }
     o->own[o->depth ? o->open[o->depth - 1] : 0] += time;
     ticks += time;
+}
+
+/* The thread is asleep, for longer than the gap after which it looks at its processor clock. */
+static void sleep_for(struct model *o, uint64_t time)
+{
+    pass(o, time);
+    idle += time;
+    o->off[o->depth ? o->open[o->depth - 1] : 0] += time;
 }
 
 static void count(struct model *o, const char *path)
@@ -193,12 +213,13 @@ static void compare_counts(struct measured *m, struct model *o)
 
 static void compare(struct measured *m, struct model *o)
 {
-    uint64_t real[FUNCTIONS + 1] = {0}, own[FUNCTIONS + 1] = {0};
+    uint64_t real[FUNCTIONS + 1] = {0}, own[FUNCTIONS + 1] = {0}, off[FUNCTIONS + 1] = {0};
     compare_counts(m, o);
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
         const struct region_context *is = &contexts_of(m)[c];
         real[is->function >> 20] += is->lands == c ? atomic_load(&is->real) : 0;
         own[is->function >> 20] += atomic_load(&is->own);
+        off[is->function >> 20] += atomic_load(&is->off);
         assert_int_equal(atomic_load(&is->calls), atomic_load(&is->ended));
         assert_int_equal(is->scope == SCOPE_COUNTED, counted_only >> (is->function >> 20) & 1);
         if (is->scope != SCOPE_COUNTED)
@@ -208,9 +229,10 @@ static void compare(struct measured *m, struct model *o)
     }
     for (unsigned f = 1; f <= FUNCTIONS; f++) {
         assert_int_equal(real[f], o->real[f]);
-        assert_int_equal(own[f], o->own[f]);
+        assert_int_equal(own[f], o->own[f] - o->off[f]);
+        assert_int_equal(off[f], o->off[f]);
     }
-    assert_int_equal(atomic_load(&frames_of(m)[0].own), o->own[0]);
+    assert_int_equal(atomic_load(&frames_of(m)[0].own), o->own[0] - o->off[0]);
 }
 
 static void one_life(bool unseen)
@@ -220,13 +242,15 @@ static void one_life(bool unseen)
     memset(&o, 0, sizeof o);
     for (int i = 0; i < 2000; i++) {
         pass(&o, (uint64_t)rand() % 10);
+        if (wanted & WANTED_CPU && rand() % 8 == 0)
+            sleep_for(&o, 11 + (uint64_t)rand() % 1000);
         if (o.depth < 30 && rand() % 100 < 55)
             call(m, &o, 1 + (unsigned)rand() % FUNCTIONS);
         else if (o.depth && (!unseen || rand() % 4))
             finish(m, &o, o.depth - 1);
         else if (o.depth) { /* a jump to one of those that are open */
             o.depth = 1 + (unsigned)rand() % o.depth;
-            frames_cut(m, o.stack[o.depth - 1]);
+            frames_cut(m, wanted, o.stack[o.depth - 1]);
         }
     }
     while (o.depth)
@@ -243,6 +267,15 @@ static void calls_are_what_is_open(void **state)
 {
     for (int i = 0; i < 200; i++)
         one_life(i % 2);
+}
+
+/* Whatever ends a call: what it ran and what it did not are told apart, and no time counts twice. */
+static void time_on_the_processor_is_told_apart(void **state)
+{
+    wanted |= WANTED_CPU;
+    for (int i = 0; i < 200; i++)
+        one_life(i % 2);
+    wanted &= ~WANTED_CPU;
 }
 
 /* Their time, and what they call, is their callers'. */
@@ -445,6 +478,7 @@ int main(void)
     srand(7);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_what_is_open),
+        cmocka_unit_test(time_on_the_processor_is_told_apart),
         cmocka_unit_test(unseen_ends_come_out),
         cmocka_unit_test(what_is_too_deep_is_counted),
         cmocka_unit_test(a_context_is_of_one_call_site),

@@ -65,7 +65,7 @@ void *__cxa_begin_catch(void *exception)
 {
     const struct thread *t = thread_mine;
     if (t && t->measured)
-        frames_cut(t->measured, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+        frames_cut(t->measured, hooks_wanted(t), (uint64_t)(uintptr_t)__builtin_frame_address(0));
     begin_catch *next = from_the_start;
     return (next ? next : find_for(__builtin_return_address(0)))(exception);
 }

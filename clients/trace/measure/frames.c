@@ -122,7 +122,7 @@ static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t fu
     set_depth(m->head, frames_depth(m) + 1);
 }
 
-static void leave_dead(struct measured *m, uint64_t stack);
+static void leave_dead(struct measured *m, uint32_t wanted, uint64_t stack);
 
 static inline __attribute__((always_inline)) void push(struct measured *m, uint32_t wanted,
                                                        uint32_t depth, uint32_t c,
@@ -143,7 +143,7 @@ static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32
         return;
     }
     if (frames_top(m)->stack < stack - FRAMES_SLACK)
-        leave_dead(m, stack);
+        leave_dead(m, wanted, stack);
     if (scope == SCOPE_FUNCTION && leftout_is(m, function, site, stack))
         return;
     uint32_t depth = frames_depth(m);
@@ -221,9 +221,9 @@ static inline __attribute__((always_inline)) void leave(struct measured *m, stru
     set_depth(m->head, depth - 1);
 }
 
-void frames_drop(struct measured *m, uint64_t now)
+void frames_drop(struct measured *m, uint64_t now, uint64_t ran)
 {
-    leave(m, frames_top(m), frames_depth(m), now, now - m->off, true);
+    leave(m, frames_top(m), frames_depth(m), now, ran, true);
 }
 
 uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran)
@@ -261,11 +261,13 @@ void frames_base_leave(struct measured *m, uint64_t ran)
 }
 
 /* Since a call ended without its end being seen. */
-static struct region_frame *cut_above(struct measured *m, struct region_frame *f)
+static struct region_frame *cut_above(struct measured *m, uint32_t wanted, struct region_frame *f)
 {
-    uint64_t now = measured_ticks(m);
+    if (frames_top(m) <= f)
+        return f;
+    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, frames_top(m), &now);
     while (frames_top(m) > f)
-        frames_drop(m, now);
+        frames_drop(m, now, ran);
     return f;
 }
 
@@ -283,7 +285,7 @@ find_ended(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stac
     while (f->stack != OUTERMOST && f->function != function && f->stack <= stack)
         f--;
     if (f->stack != OUTERMOST && f->function == function)
-        return cut_above(m, f);
+        return cut_above(m, wanted, f);
     if (wanted & WANTED_CALLS) /* else it began unseen */
         sum_add(&m->head->mismatched, 1);
     return NULL;
@@ -367,16 +369,16 @@ void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
         sum_add(&m->head->mismatched, 1);
         return;
     }
-    frames_exit(m, wanted, f->function, cut_above(m, f)->stack);
+    frames_exit(m, wanted, f->function, cut_above(m, wanted, f)->stack);
 }
 
 /* ---- calls that have ended unseen ---- */
 
 /* A signal handler may run on a stack of its own: what lies above it there says nothing. */
-static void leave_below(struct measured *m, uint64_t stack)
+static void leave_below(struct measured *m, uint32_t wanted, uint64_t stack)
 {
     stack_t other = leftout_stack();
-    uint64_t now = measured_ticks(m);
+    uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, frames_top(m), &now);
     for (;;) {
         const struct region_frame *f = frames_top(m);
         bool here = leftout_on(&other, f->stack) == leftout_on(&other, stack);
@@ -384,19 +386,19 @@ static void leave_below(struct measured *m, uint64_t stack)
             return;
         if (frames_depth(m) > REGION_FRAMES)
             set_depth(m->head, REGION_FRAMES);
-        frames_drop(m, now);
+        frames_drop(m, now, ran);
     }
 }
 
-static __attribute__((noinline)) void leave_dead(struct measured *m, uint64_t stack)
+static __attribute__((noinline)) void leave_dead(struct measured *m, uint32_t wanted, uint64_t stack)
 {
-    leave_below(m, stack - FRAMES_SLACK);
+    leave_below(m, wanted, stack - FRAMES_SLACK);
 }
 
-void frames_cut(struct measured *m, uint64_t stack)
+void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack)
 {
     if (m->ignored && m->ignored_stack < stack && !leftout_elsewhere(m, stack))
         frames_heed(m);
     if (frames_top(m)->stack < stack)
-        leave_below(m, stack);
+        leave_below(m, wanted, stack);
 }

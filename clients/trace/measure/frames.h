@@ -19,9 +19,9 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
 /* The innermost part of that scope, likewise. */
 void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope);
 /* All that lie below a place on the stack: a jump to there has ended them. */
-void frames_cut(struct measured *m, uint64_t stack);
-/* The innermost one has ended, whatever it is. */
-void frames_drop(struct measured *m, uint64_t now);
+void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack);
+/* The innermost one has ended, whatever it is; `ran` is what frames_now() said with that `now`. */
+void frames_drop(struct measured *m, uint64_t now, uint64_t ran);
 
 /* For calls that go on elsewhere, and later here again (strands.h): */
 uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran);

@@ -48,11 +48,6 @@ static struct measured *mine(uint32_t *wanted)
     return t ? hooks_measured(t, wanted) : NULL;
 }
 
-static uint32_t wanted_now(const struct thread *t)
-{
-    return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
-}
-
 OUT_OF_LINE void enter_otherwise(void *function, void *site, uint64_t stack)
 {
     uint32_t wanted;
@@ -80,7 +75,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
             enter_otherwise(function, site, STACK);
         return;
     }
-    uint32_t wanted = wanted_now(t);
+    uint32_t wanted = hooks_wanted(t);
     if (LIKELY(!(wanted & WANTED_CALLS)))
         return;
     struct measured *m = t->measured;
@@ -95,7 +90,7 @@ OUT_OF_LINE void exit_otherwise(void *function, void *site, uint64_t stack)
 {
     const struct thread *t = thread_mine;
     if (t && t->measured)
-        frames_exit(t->measured, wanted_now(t), (uint64_t)(uintptr_t)function, stack);
+        frames_exit(t->measured, hooks_wanted(t), (uint64_t)(uintptr_t)function, stack);
     others_exit(function, site);
 }
 
@@ -106,7 +101,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *si
     if (!LIKELY(!others_exit))
         exit_otherwise(function, site, STACK);
     else if (t && t->measured && !straight_exit(t->measured, of))
-        frames_exit(t->measured, wanted_now(t), of, STACK);
+        frames_exit(t->measured, hooks_wanted(t), of, STACK);
 }
 
 /* ---- parts that the program names ---- */
@@ -125,7 +120,7 @@ void poet_scope_end(void)
     const struct thread *t = thread_mine;
     struct measured *m = t ? t->measured : NULL;
     if (m)
-        frames_exit_scope(m, wanted_now(t), SCOPE_NAMED);
+        frames_exit_scope(m, hooks_wanted(t), SCOPE_NAMED);
 }
 
 /* ---- waiting ---- */
@@ -146,7 +141,7 @@ void hooks_go_on(struct thread *t, uint32_t type)
     t->waiting--;
     atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
     if (t->measured)
-        frames_exit(t->measured, wanted_now(t), type, STACK);
+        frames_exit(t->measured, hooks_wanted(t), type, STACK);
 }
 
 void poet_waits(poet_type_t type)

@@ -14,14 +14,19 @@ HOOK void __cyg_profile_func_exit(void *function, void *site);
 void hooks_begin(void); /* looks who else has such */
 void catch_begin(void); /* looks for what handlers of exceptions begin by */
 
+/* What is wanted of a thread that is measured, as bits of WANTED. */
+static inline uint32_t hooks_wanted(const struct thread *t)
+{
+    return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
+}
+
 /* What is measured of a thread whose calls are wanted now, and in *wanted what; NULL: nothing. */
 struct measured *hooks_first(struct thread *thread);
 static inline struct measured *hooks_measured(struct thread *t, uint32_t *wanted)
 {
-    const struct queue_head *queue = t->queue;
-    if (!queue)
+    if (!t->queue)
         return NULL;
-    *wanted = atomic_load_explicit(&queue->wanted, memory_order_relaxed);
+    *wanted = hooks_wanted(t);
     if (LIKELY(!(*wanted & WANTED_CALLS)))
         return NULL;
     return LIKELY(t->measured != NULL) ? t->measured : hooks_first(t);

@@ -7,6 +7,7 @@
 
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/hooks.h"
 
 #include <setjmp.h>
 
@@ -25,7 +26,7 @@ static void leave_calls(const struct __jmp_buf_tag *to)
 {
     const struct thread *t = thread_mine;
     if (t && t->measured)
-        frames_cut(t->measured, stack_of(to) - 2 * sizeof(void *));
+        frames_cut(t->measured, hooks_wanted(t), stack_of(to) - 2 * sizeof(void *));
 }
 #else
 static void leave_calls(const struct __jmp_buf_tag *to) { (void)to; }

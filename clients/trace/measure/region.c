@@ -149,17 +149,17 @@ void region_leave(struct thread *t)
     struct measured *m = t->measured;
     if (!m)
         return;
-    uint64_t now = measured_ticks(m);
+    uint64_t now = measured_ticks(m), ran = now - m->off;
     if (frames_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
-    for (uint64_t ran = now - m->off; frames_depth(m) > 1;)
+    while (frames_depth(m) > 1)
         if (frames_top(m)->stack == OUTERMOST)
             frames_base_leave(m, ran);
         else
             frames_pause(m, now, ran);
-    frames_drop(m, now);
+    frames_drop(m, now, ran);
 }
 
 void region_end(struct thread *t)

@@ -72,7 +72,7 @@ void strand_leave(struct thread *t, struct strand_calls **kept)
     while (frames_top(m) > base + 1)
         frames_pause(m, now, ran);
     if (frames_top(m) > base)
-        frames_drop(m, now);
+        frames_drop(m, now, ran);
     frames_base_leave(m, ran);
 }
 
@@ -108,7 +108,7 @@ void strand_end(struct thread *t)
     frames_heed(m);
     uint64_t ran, now = frames_now(m, t->queue, &ran);
     while (frames_top(m) > base)
-        frames_drop(m, now);
+        frames_drop(m, now, ran);
     frames_base_leave(m, ran);
 }
 
