@@ -108,7 +108,7 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         .open = s->open,
         .counted = counted ? s->calls : 0,
         .since_ns = s->is.since_ns,
-        .left = !counted && !thread->head.deep && s->calls > s->ended ? s->calls - s->ended : 0,
+        .left = counted || thread->head.deep ? 0 : (int64_t)(s->calls - s->ended),
         .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
         .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,

@@ -16,8 +16,9 @@
 struct call_sums {
     uint64_t calls, concurrent, made; /* made: calls of others, in it */
     uint64_t open; /* calls that have not ended */
-    uint64_t
-        left; /* calls of which no end came, as of those in which exit() was called; 0 where it is not known */
+    /* Calls of which no end came, as of those in which exit() was called; 0 where it is not known.  Below 0 in a thread
+     * in which a coroutine's calls ended that began in another one. */
+    int64_t left;
     uint64_t counted; /* of the calls: counted only, their time is their callers' */
     uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
     int64_t self_ns, total_ns, cpu_ns;

@@ -1,8 +1,8 @@
 /* The calls of coroutines: a thread runs them on a stack of their own, under its root, in stretches.
  *
  * While it does, they lie above its own frames, over one that stands for the thread itself.  In between they are kept
- * aside.  Each stretch is a call of the outermost function; the times of the others go on, and their least and most
- * are those of stretches. */
+ * aside.  They are counted where they began and where they ended; their times add up, and the least and the most of
+ * these are those of stretches.  Of a coroutine that moves to another thread each thread has the time that it ran it. */
 #include "clients/trace/measure/strands.h"
 
 #include "clients/trace/core/arena.h"
@@ -69,33 +69,30 @@ void strand_leave(struct thread *t, struct strand_calls **kept)
     if (*kept)
         keep(m, base, *kept);
     uint64_t ran, now = frames_now(m, t->queue, &ran);
-    while (frames_top(m) > base + 1)
+    while (frames_top(m) > base)
         frames_pause(m, now, ran);
-    if (frames_top(m) > base)
-        frames_drop(m, now, ran);
     frames_base_leave(m, ran);
+}
+
+/* In this thread's region: the one in which it was, or one like it. */
+static uint32_t context_here(struct measured *m, const struct kept *call, bool same)
+{
+    return same ? call->context
+                : context_of(m, frames_top(m)->lands, call->function, call->site, call->scope);
 }
 
 void strand_enter(struct thread *t, struct strand_calls *kept)
 {
-    uint32_t wanted, first;
+    uint32_t wanted;
     struct measured *m = hooks_measured(t, &wanted);
     if (m)
         frames_heed(m);
     if (!m || !frames_base_enter(m, wanted))
         return;
-    first = frames_depth(m);
     for (uint32_t i = 0; kept && i < kept->count; i++) {
         const struct kept *call = &kept->calls[i];
-        if (frames_depth(m) == first)
-            frames_enter(m, wanted, call->function, call->site, call->scope, call->stack);
-        else if (kept->serial == m->serial)
-            frames_go_on(m, wanted, call->context, call->function, call->stack);
-        else
-            frames_go_on(
-                m, wanted,
-                context_of(m, frames_top(m)->lands, call->function, call->site, call->scope),
-                call->function, call->stack);
+        frames_go_on(m, wanted, context_here(m, call, kept->serial == m->serial), call->function,
+                     call->stack);
     }
 }
 

@@ -122,7 +122,7 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
 static void set_mark(const struct callrows *rows, struct table_cell *cells,
                      const struct call_sums *s)
 {
-    bool incomplete = s->open || (s->left && !rows->part);
+    bool incomplete = s->open || (s->left > 0 && !rows->part);
     int64_t since_ns = (int64_t)(s->since_ns - rows->run->start_ns);
     char since[48] = "";
     if (s->counted && s->since_ns) {
