@@ -1,8 +1,10 @@
 #include "clients/poet/subject.h"
 
 #include "clients/poet/labels.h"
+#include "memory/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,17 +43,41 @@ void subject_label(struct subject *subject)
     subject->labelled = book->generation;
 }
 
+/* "3 min ago". */
+static void age_text(char *s, size_t size, int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        const char *word;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t i = 0;
+    while (i < 3 && seconds < units[i].seconds)
+        i++;
+    snprintf(s, size, ", %lld %s ago", (long long)(seconds / units[i].seconds), units[i].word);
+}
+
+char *subject_begun(const struct source *source, bool age)
+{
+    char when[32], ago[40] = "";
+    time_t begin = (time_t)(source->book.run.wall_ns / 1000000000u), now = time(NULL);
+    struct tm tm;
+    if (!source->book.run.wall_ns)
+        return memory_copied("an unknown time");
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    if (age && now >= begin)
+        age_text(ago, sizeof ago, (int64_t)(now - begin));
+    return memory_printed("%s%s", when, ago);
+}
+
 /* Who did not name it wants to know which it is; who pipes it on has chosen. */
 static void tell_which(const struct command *command, const struct source *source)
 {
-    char when[32];
-    time_t begin = (time_t)(source->book.run.wall_ns / 1000000000u);
-    struct tm tm;
     if (!isatty(STDOUT_FILENO))
         return;
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    char *when = subject_begun(source, true);
     fprintf(stderr, "poet %s: latest: %s of %s, %s\n", command->name, source->book.run.name, when,
             source->name);
+    free(when);
 }
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,

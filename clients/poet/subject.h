@@ -28,6 +28,8 @@ bool subject_begin(const struct command *command, int argc, char **argv, enum so
 /* what NULL: `latest`; on a terminal it is said which run that is. */
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels);
+/* When its run began, as local time, and how long ago that is where age is set; the caller frees it. */
+char *subject_begun(const struct source *source, bool age);
 /* Labels for lines that became known since. */
 void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);

@@ -65,6 +65,16 @@ static void set_title(struct sheet *sheet, const struct tables_section *section,
                                  : memory_printed("%s: %s", names->book->run.name, title);
 }
 
+/* The first title of a text says which run it is about; on a terminal, how old that is. */
+static void date_title(struct sheet *sheet, const struct source *source, bool age)
+{
+    char *begun = subject_begun(source, age),
+         *title = memory_printed("%s; run of %s", sheet->title, begun);
+    free(begun);
+    free(sheet->title);
+    sheet->title = title;
+}
+
 static void write_sheet(struct writing *w, const struct tables_section *section,
                         const struct table_names *names, const struct shown_table *t,
                         const uint32_t *columns, uint32_t count)
@@ -82,6 +92,8 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
     }
+    if (!w->some && !section->page)
+        date_title(&sheet, &w->subject->source, w->f == stdout && isatty(STDOUT_FILENO));
     tableforms_text(w->f, &sheet, !w->some);
     sheet_free(&sheet);
 }

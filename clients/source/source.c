@@ -7,6 +7,7 @@
 #include "wire/limits.h"
 #include "wire/told.h"
 #include "wire/text.h"
+#include "wire/tracehead.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -274,28 +275,41 @@ bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, 
 
 struct latest {
     char path[PATH_MAX]; /* file, or endpoint */
-    struct timespec when;
+    uint64_t begun_ns; /* since 1970 */
     struct error why; /* what a server says that has a run but cannot show it */
 };
 
-static void consider(struct latest *latest, const char *path, struct timespec when)
+static void consider(struct latest *latest, const char *path, uint64_t begun_ns)
 {
-    if (*latest->path &&
-        (when.tv_sec < latest->when.tv_sec ||
-         (when.tv_sec == latest->when.tv_sec && when.tv_nsec <= latest->when.tv_nsec)))
+    if (*latest->path && begun_ns <= latest->begun_ns)
         return;
     snprintf(latest->path, sizeof latest->path, "%s", path);
-    latest->when = when;
+    latest->begun_ns = begun_ns;
 }
 
+static uint64_t written_ns(const struct stat *st)
+{
+    return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* When the run of a file began, as its head says; else when the file was last written. */
 static void consider_file(void *user, const char *path)
 {
+    uint8_t head[TRACEHEAD_BYTES];
     struct stat st;
-    if (stat(path, &st) == 0)
-        consider(user, path, st.st_mtim);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        bool whole = pread(fd, head, sizeof head, 0) == sizeof head &&
+                     memcmp(head, TRACEHEAD_MAGIC, 8) == 0;
+        struct in in = in_from(head + TRACEHEAD_BEGUN_AT, TRACEHEAD_BEGUN_BYTES);
+        uint64_t begun = whole ? get_u64(&in) : 0, complement = whole ? get_u64(&in) : 0;
+        consider(user, path, begun && begun == ~complement ? begun : written_ns(&st));
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
-/* The newest run of a live server counts by the time its file was last written. */
+/* (A live server is asked before files are looked at, and so is preferred to its own file.) */
 static void consider_server(void *user, const char *endpoint)
 {
     struct latest *latest = user;
@@ -310,12 +324,10 @@ static void consider_server(void *user, const char *endpoint)
     struct stat st;
     if (say_hello(&source) && wait_for_welcome(&source, &ignored) &&
         source_select(&source, "", &why) && source.book.run.file) {
-        uint64_t begin = source.book.run.wall_ns;
-        if (stat(source.book.run.file, &st) < 0) /* deleted: the server still has it */
-            st.st_mtim =
-                (struct timespec){(time_t)(begin / 1000000000u), (long)(begin % 1000000000u)};
-        st.st_mtim.tv_nsec += st.st_mtim.tv_nsec < 999999999; /* before its own file */
-        consider(latest, endpoint, st.st_mtim);
+        uint64_t begun = source.book.run.wall_ns;
+        if (!begun && stat(source.book.run.file, &st) == 0)
+            begun = written_ns(&st);
+        consider(latest, endpoint, begun);
     }
     if (strstr(why.text, "run ") && !strstr(why.text, "no run"))
         latest->why = why;
@@ -327,9 +339,9 @@ static bool find_latest(char *path, size_t size, struct error *error)
     struct latest latest = {0};
     char state[PATH_MAX];
     around_state(state, sizeof state);
+    around_endpoints(consider_server, &latest);
     around_files(".", consider_file, &latest);
     around_files(state, consider_file, &latest);
-    around_endpoints(consider_server, &latest);
     if (!*latest.path && *latest.why.text) {
         error_set(error, "latest: %.500s", latest.why.text);
         return false;

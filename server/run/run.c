@@ -488,6 +488,8 @@ uint32_t run_process(struct run *run, struct run_process process)
     if (run->process_count == 0) {
         run->start_ns = process.clock_ns;
         run->wall_ns = process.wall_ns;
+        if (run->trace && run->live)
+            tracefile_begun(run->trace, run->wall_ns);
     }
     run->generation++;
     return (uint32_t)run->process_count++;

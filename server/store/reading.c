@@ -287,8 +287,12 @@ static uint64_t find_state(struct replaying *r)
             note_damage(r, SLOT_AT + SLOT_BYTES_HEAD * i, SLOT_BYTES_HEAD);
     }
     bool said = head[HOLDS_AT] <= HOLDS_WHOLE && (head[HOLDS_AT] ^ head[HOLDS_AT + 1]) == 0xff;
-    for (unsigned i = HOLDS_AT + (said ? 2 : 0); i < TRACEFILE_HEAD_BYTES; i++)
-        if (head[i])
+    uint64_t begun = at_u64(head + TRACEHEAD_BEGUN_AT);
+    bool dated = begun == ~at_u64(head + TRACEHEAD_BEGUN_AT + 8);
+    for (unsigned i = HOLDS_AT; i < TRACEFILE_HEAD_BYTES; i++)
+        if (head[i] && !(said && i < TRACEHEAD_BEGUN_AT) &&
+            !(dated && i >= TRACEHEAD_BEGUN_AT &&
+              i < TRACEHEAD_BEGUN_AT + TRACEHEAD_BEGUN_BYTES))
             note_damage(r, i, 1);
     unsigned newest = good[0] && good[1] ? serials[1] > serials[0] : good[1];
     for (unsigned turn = 0; turn < 2; turn++, newest ^= 1) {

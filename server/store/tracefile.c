@@ -99,6 +99,15 @@ void tracefile_goes_on(struct tracefile *file, bool own)
         hold(file, HOLDS_OWN);
 }
 
+void tracefile_begun(struct tracefile *file, uint64_t wall_ns)
+{
+    uint8_t bytes[TRACEHEAD_BEGUN_BYTES];
+    set_u64(bytes, wall_ns);
+    set_u64(bytes + 8, ~wall_ns);
+    if (!file->reading)
+        write_at(file->fd, bytes, sizeof bytes, TRACEHEAD_BEGUN_AT);
+}
+
 void tracefile_has_ended(struct tracefile *file) { hold(file, HOLDS_WHOLE); }
 
 void tracefile_close(struct tracefile *file)

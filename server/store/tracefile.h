@@ -13,13 +13,14 @@
 #define SERVER_STORE_TRACEFILE_H
 
 #include "server/store/chunk.h"
+#include "wire/tracehead.h"
 
-#define TRACEFILE_MAGIC "POETRACE"
+#define TRACEFILE_MAGIC TRACEHEAD_MAGIC
 #define TRACEFILE_VERSION 7u
 #define TRACEFILE_OLDEST 2u /* that can be read */
 #define TRACEFILE_WITHOUT_PLACES 3u /* of that and before, regions begin with states */
 #define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */
-#define TRACEFILE_HEAD_BYTES 128u
+#define TRACEFILE_HEAD_BYTES TRACEHEAD_BYTES
 #define TRACEFILE_NAME_BYTES 36u
 
 struct tracefile;
@@ -42,6 +43,8 @@ enum tracefile_holds {
 /* More comes; own: from a program itself. */
 void tracefile_goes_on(struct tracefile *file, bool own);
 void tracefile_has_ended(struct tracefile *file);
+/* Writes the begin of the run, in ns since 1970, into the head of a file that is written. */
+void tracefile_begun(struct tracefile *file, uint64_t wall_ns);
 enum tracefile_holds tracefile_held(const uint8_t *head); /* its TRACEFILE_HEAD_BYTES */
 
 /* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
