@@ -190,6 +190,18 @@ static void tell_unbegun(const struct telling *t)
     tail(t, PYRAMID_NONE, 0, c->closed_ns, c->closed);
 }
 
+/* After its last event, as the kernel switched it; the time up to which that is known. */
+static int64_t tell_switched(const struct telling *t, int64_t at_ns, uint64_t at)
+{
+    int64_t until = spans_switched_until(t->spans, t->course, SPANS_ORDER);
+    struct turning turning = {t, at_ns, until, at, at};
+    if (until <= at_ns)
+        return at_ns;
+    spans_visit(t->spans, t->course, &t->told->spans, at_ns, until, turn, &turning);
+    t->told->ended = true;
+    return until;
+}
+
 /* It waits still, or it ended and was joined, or nothing more is known of it. */
 static void tell_tail(const struct living *l, const struct telling *t)
 {
@@ -224,6 +236,8 @@ static void tell_tail(const struct living *l, const struct telling *t)
         at_ns = c->closed_ns > at_ns ? c->closed_ns : at_ns;
         at = c->closed;
     }
+    if (!l->run->connected) /* (before, more events may come) */
+        at_ns = tell_switched(t, at_ns, at);
     tail(t, PYRAMID_NONE, 0, at_ns, at);
 }
 

@@ -73,6 +73,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     add_ns(&to->self_ns, s->self_ns);
     add_ns(&to->total_ns, s->total_ns);
     add_ns(&to->cpu_ns, s->cpu_ns);
+    add_ns(&to->running_ns, s->running_ns);
     if (s->ended) {
         take_least(&to->least_ns, s->least_ns, to->ended);
         take_least(&to->cpu_least_ns, s->cpu_least_ns, to->ended);
@@ -111,6 +112,7 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         .left = counted || thread->head.deep ? 0 : (int64_t)(s->calls - s->ended),
         .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
         .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
+        .running_ns = (int64_t)s->open_last_ns,
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
         .ended = ended,
         .total = lands,
@@ -134,6 +136,11 @@ int64_t calls_self(const struct context_thread *thread)
     for (uint32_t i = 1; i < thread->count; i++)
         add_ns(&all_ns, calls_of_context(thread, &thread->items[i]).self_ns);
     return all_ns;
+}
+
+bool calls_cpu_known(const struct call_sums *sums)
+{
+    return sums->cpu && !sums->blind && sums->running_ns <= sums->self_ns / 100;
 }
 
 int64_t calls_net(const struct call_sums *sums)

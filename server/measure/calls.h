@@ -29,6 +29,8 @@ struct call_sums {
     bool total; /* it was called from outside of itself */
     bool cpu; /* how much of self the processor worked for it is known */
     bool blind; /* but not of all of it */
+    /* of self: of calls that have not ended, since the innermost one went on; whether it ran since is not known */
+    int64_t running_ns;
 };
 
 struct call_function {
@@ -73,6 +75,8 @@ void calls_find_cycles(struct calls *calls);
 int64_t calls_net(const struct call_sums *sums);
 void calls_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
 /* All functions but the threads themselves. */
+/* Is the processor time known: of all of it, but for one part in a hundred? */
+bool calls_cpu_known(const struct call_sums *sums);
 /* Of each call that was timed: a time over all of them; -1: none was. */
 int64_t calls_mean(const struct call_sums *sums, int64_t ns);
 struct call_sums calls_all(const struct calls *calls);

@@ -70,6 +70,16 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line)
     }
 }
 
+int64_t spans_switched_until(const struct spans *spans, const struct course_of *c,
+                             enum spans_source most)
+{
+    if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
+        c->closed_ns != INTERVALS_NEVER || spans_on(spans, c->thread) ||
+        source_of(spans, c->thread, most) != SPANS_SWITCHES)
+        return INTERVALS_NEVER;
+    return spans_known_ns(spans, c->thread);
+}
+
 /* ---- visiting ---- */
 
 struct visitor {

@@ -83,6 +83,10 @@ const char *spans_why(const struct spans *spans); /* there are no switches; NULL
 /* Up to when something is known of it, INT64_MAX where the order alone is. */
 int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 
+/* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
+int64_t spans_switched_until(const struct spans *spans, const struct course_of *course,
+                             enum spans_source most);
+
 /* Zero-initialised; of one thread, and one source. */
 struct spans_walk {
     enum spans_source most; /* no better source than this; SPANS_ORDER: the best */

@@ -51,8 +51,7 @@ bool states_life(const struct lives *lives, const struct course_of *c, int64_t *
         from = least(from, c->start_ns);
     *from_ns = from;
     *to_ns = most(from, most(active_until(c), c->closed_ns));
-    if (open)
-        *to_ns = most(*to_ns, open->to_ns);
+    *to_ns = most(*to_ns, open ? open->to_ns : spans_switched_until(lives->spans, c, lives->source));
     return true;
 }
 
@@ -160,6 +159,18 @@ static void visit_intervals(struct walk *w)
         visit_interval(w, i);
 }
 
+/* After its last event, as the kernel switched it. */
+static void visit_switched(struct walk *w, int64_t from_ns, int64_t to_ns)
+{
+    const struct course_of *c = w->course;
+    if (to_ns <= from_ns)
+        return;
+    w->split = (struct spell){.position = c->count ? c->items[c->count - 1].position : c->start,
+                              .state = STATE_RUNNING,
+                              .active = true};
+    spans_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
+}
+
 /* From its last interval to its end it did nothing that is known, or waits still. */
 static void visit_rest(struct walk *w)
 {
@@ -182,6 +193,9 @@ static void visit_rest(struct walk *w)
                              .state = STATE_BLOCKED,
                              .unexplained = UNEXPLAINED_OPEN},
               UINT32_MAX);
+    else
+        visit_switched(w, most(active_until(c), w->from_ns),
+                       least(spans_switched_until(w->lives->spans, c, w->lives->source), w->to_ns));
 }
 
 void states_visit(const struct lives *lives, const struct course_of *c, int64_t from_ns,

@@ -88,7 +88,7 @@ static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
     if (s->total && calls_mean(s, s->total_ns) >= 0)
         cells[MEAN] = cell_number(calls_mean(s, s->total_ns));
-    if (s->cpu && !s->blind && calls_mean(s, s->cpu_ns) >= 0)
+    if (calls_cpu_known(s) && calls_mean(s, s->cpu_ns) >= 0)
         cells[CPU_MEAN] = cell_number(calls_mean(s, s->cpu_ns));
     if (!s->ended)
         return;
@@ -112,7 +112,7 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
         cells[TOTAL] = cell_number(s->total_ns);
         set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
     }
-    if (s->cpu && !s->blind)
+    if (calls_cpu_known(s))
         cells[CPU] = cell_number(s->cpu_ns);
     if (!rows->part)
         set_single(cells, s);

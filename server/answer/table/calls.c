@@ -231,7 +231,7 @@ static struct call_sums sum(const struct work *w)
     return all;
 }
 
-static void add_lost(const struct work *w, struct shown_table *t)
+static void add_lost(const struct work *w, const struct call_sums *all, struct shown_table *t)
 {
     const struct sums_head *h = &w->head;
     if (w->blind)
@@ -240,6 +240,12 @@ static void add_lost(const struct work *w, struct shown_table *t)
             "the processor time of calls is not known where %u thread%s made them: filters "
             "(seccomp) do not let the processor clock be read",
             w->blind, w->blind == 1 ? "" : "s");
+    if (all->cpu && !all->blind && all->running_ns)
+        table_add_note(t,
+                       "of calls that had not ended %.3f ms are not in cpu: whether they ran since "
+                       "they went on last is not known; where that is more than 1 %% of self, cpu is "
+                       "left out",
+                       (double)all->running_ns / 1e6);
     if (h->folded)
         table_add_note(t, "%llu calls found no room and count as (other)",
                        (unsigned long long)h->folded);
@@ -324,7 +330,7 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
     if (w->view->run->connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
     add_counted(all, t);
-    add_lost(w, t);
+    add_lost(w, all, t);
 }
 
 static bool wants(const struct table_view *view, const char *option)

@@ -183,7 +183,7 @@ static void note_cut(struct shown_table *t, const struct table_view *view)
     if (cut && view->to_ns == INT64_MAX && !view->past)
         table_add_note(t,
                        "%u thread%s had not ended when the program%s gone, %.3f s after the run "
-                       "began: what came after the last events is not known",
+                       "began: what came after the last that is recorded of it is not known",
                        cut, cut == 1 ? "" : "s", view->run->process_count == 1 ? " was" : "s were",
                        (double)ended / 1e9);
 }

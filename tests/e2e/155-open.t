@@ -1,0 +1,98 @@
+# Calls and threads that are open when the program is killed or left: what is not known of them is not said to be 0.
+. "$(dirname "$0")/lib.sh"
+
+cat >open.c <<'X'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile int spins;
+
+/* Runs for 200 ms, by the processor clock of its thread. */
+static __attribute__((noinline)) void spin(void)
+{
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (t.tv_sec == 0 && t.tv_nsec < 200000000);
+    spins = 1;
+}
+
+static __attribute__((noinline)) void leave(const char *how)
+{
+    spin();
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    _exit(0);
+}
+
+static __attribute__((noinline)) void for_ever(void)
+{
+    spin();
+    for (;;)
+        spins = 1;
+}
+
+static void *other(void *unused)
+{
+    for_ever();
+    return unused;
+}
+
+__attribute__((noinline, no_instrument_function)) static void wait_for_spin(void)
+{
+    while (!spins)
+        usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    (void)argc;
+    if (strcmp(argv[1], "main") != 0)
+        leave(argv[1]);
+    pthread_create(&t, NULL, other, NULL);
+    wait_for_spin();
+    return 0;
+}
+X
+poetcc -profile -g open.c -o open -pthread || exit 1
+
+# of FILE ROW COLUMN: a cell of the row whose first column begins so
+of() {
+    python3 - "$@" <<'P'
+import json, sys
+for line in open(sys.argv[1]):
+    row = json.loads(line).get("row")
+    if row and str(next(iter(row.values()))).startswith(sys.argv[2]):
+        print(json.dumps(row[sys.argv[3]]))
+P
+}
+at_least() { [ "$1" -ge "$2" ]; }
+
+for how in kill _exit main; do
+    (POET_OUTPUT=$how.poet ./open $how) 2>/dev/null
+    until_true finished $how.poet
+    poet calls --json $how.poet >calls
+    poet states --json $how.poet >states
+    case $how in
+    main) open=for_ever thread=T:other ;;
+    *) open=leave thread=T:main ;;
+    esac
+    is "$how: spin, which ended, has its processor time" "$(($(of calls spin cpu_ns) >= 150000000))" 1
+    is "$how: $open, which is open, has its self time" "$(of calls $open self_ns | grep -c '^[1-9]')" 1
+    [ $how = main ] &&
+        is "$how: of the processor time of $open, which ran on, nothing is said" "$(of calls $open cpu_ns)" null
+    check "$how: the trace is sound" poet check $how.poet
+    if grep -q '"switch records' states; then
+        check "$how: the thread lives as long as the kernel's records go on" \
+            at_least "$(of states $thread life_ns)" 150000000
+    else
+        skip "no switch records here"
+    fi
+done
+done_testing
