@@ -50,6 +50,7 @@ size_t graph_bytes(const struct graph *g)
     size_t bytes = g->nodes * (sizeof *g->early + sizeof *g->late);
     for (uint32_t i = 0; i < g->chain_count; i++)
         bytes += sizeof *g->chains + g->chains[i].edge_room * sizeof *g->chains->edges;
+    bytes += g->ready ? g->nodes * sizeof *g->ready : 0;
     return bytes + g->stretch_room * sizeof *g->stretches;
 }
 
@@ -139,13 +140,27 @@ static inline int64_t weight_of(const struct graph *g, const struct chain *c, ui
     return weight(g, c, interval, of->items[interval].to_ns - interval_begin(of, interval));
 }
 
-/* How long after its node an edge begins. */
-static int64_t lag(const struct graph *g, const struct edge *e)
+/* How long a thread that was made took to begin, less the time for which it had no processor where that is to be so. */
+static int64_t start_latency(const struct graph *g, const struct edge *e, const struct chain *into)
+{
+    const struct course_of *of = course(g, into);
+    struct spans_walk walk = {0};
+    int64_t ready = 0;
+    if (g->change.no_latency)
+        return 0;
+    if (spans_best(g->change.spans, of->thread, SPANS_ORDER) == SPANS_SWITCHES)
+        spans_visit(g->change.spans, of, &walk, of->start_ns - e->after, of->start_ns, add_ready,
+                    &ready);
+    return e->after - ready;
+}
+
+/* How long after its node an edge into a chain begins. */
+static int64_t lag(const struct graph *g, const struct edge *e, const struct chain *into)
 {
     if (e->after <= 0)
         return 0;
     if (e->latency)
-        return g->change.no_latency ? 0 : e->after;
+        return start_latency(g, e, into);
     const struct chain *from = &g->chains[e->chain];
     bool within = !from->group && e->node + 1 < from->count;
     return within ? weight(g, from, e->node, e->after) : e->after;
@@ -210,7 +225,7 @@ static uint32_t meet(struct graph *g, struct chain *c)
             g->left_out++;
             continue;
         }
-        int64_t came = g->early[from->first + e->node] + lag(g, e);
+        int64_t came = g->early[from->first + e->node] + lag(g, e, c);
         if (came > *at)
             *at = came;
     }
@@ -350,7 +365,7 @@ static void take_back(struct graph *g, struct chain *c)
         const struct chain *from = &g->chains[e->chain];
         /* (an edge that was left out leads from what was not done before) */
         if (!is_free(g, e) && e->node < from->done)
-            no_later(&g->late[from->first + e->node], late - lag(g, e));
+            no_later(&g->late[from->first + e->node], late - lag(g, e, c));
     }
 }
 

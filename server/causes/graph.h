@@ -9,7 +9,8 @@
  * with something changed it is what would be in that order, and not a promise.
  *
  * Where it is asked for, an interval that ran weighs what it ran and was in the system, and not what it could have run and
- * had no processor: the minimum-time graph.  All edges are kept.
+ * had no processor: the minimum-time graph; so does the time until a thread that was made began, where the kernel's
+ * switches are known.  All edges are kept.
  *
  * It is of the intervals as they were when it was made; they may grow meanwhile.  About 20 bytes an interval and 40 an
  * edge. */

@@ -220,6 +220,33 @@ static void a_thread_begins_where_it_was_made(void **state)
     intervals_free(&all);
 }
 
+/* One thread is made at 150, has its first processor at 158, begins at 160 and loses the processor from 170 to 190. */
+static void who_could_run_has_a_processor(void **state)
+{
+    (void)state;
+    struct intervals all = {0};
+    uint32_t a = steps_code(&all.steps, (struct step){.from = 1});
+    struct spans *spans = spans_new();
+    intervals_start(&all, 1, 100, 0);
+    intervals_ran(&all, 1, a, 150, 1);
+    intervals_made(&all, 2, 1, 150, 1);
+    intervals_start(&all, 2, 160, 2);
+    intervals_ran(&all, 2, a, 200, 3);
+    spans_switched(spans, 2, SWITCHED_ON, 0, 158);
+    spans_switched(spans, 2, SWITCHED_OUT, 0, 170);
+    spans_switched(spans, 2, SWITCHED_ON, 0, 190);
+    struct graph *graph = prepared(&all);
+    assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
+    assert_int_equal(length_with(graph, (struct graph_change){.spans = spans}), 100 - 20 - 8);
+    assert_int_equal(
+        length_with(graph, (struct graph_change){.spans = spans, .no_latency = true}),
+        100 - 20 - 10);
+    assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
+    graph_free(graph);
+    spans_free(spans);
+    intervals_free(&all);
+}
+
 /* ---- random ones ---- */
 
 static unsigned below(unsigned n) { return (unsigned)rand() % n; }
@@ -437,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_lock_handed_on),
         cmocka_unit_test(rounds_of_a_barrier),
         cmocka_unit_test(a_thread_begins_where_it_was_made),
+        cmocka_unit_test(who_could_run_has_a_processor),
         cmocka_unit_test(who_begins_later_is_not_on_the_path),
         cmocka_unit_test(the_path_is_as_long_as_the_run),
         cmocka_unit_test(what_if_is_what_is),

@@ -143,8 +143,8 @@ static bool backward(struct path_work *w, uint64_t budget)
 
 static bool span(struct path_work *w, uint64_t budget)
 {
-    return w->basis->whole =
-               pass(w, (struct graph_change){.no_latency = true}, budget, &w->basis->span_ns);
+    struct graph_change change = {.no_latency = true, .spans = w->view->run->spans};
+    return w->basis->whole = pass(w, change, budget, &w->basis->span_ns);
 }
 
 /* The greatest of the steps, one after the other, at nothing. */

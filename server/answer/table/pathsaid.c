@@ -164,7 +164,8 @@ static void fill_total(const struct path_work *w, struct shown_table *t)
     if (w->cpus && work / (int64_t)w->cpus > least)
         least = work / (int64_t)w->cpus;
     cells[PATH_NS] = cells[LENGTH] = cell_number(basis_length(w->basis));
-    cells[TOTAL_NS] = cells[WORK] = cell_number(work);
+    cells[TOTAL_NS] = cell_number(w->basis->sums.runs_ns);
+    cells[WORK] = cell_number(work);
     if (!from_later(w))
         cells[SPAN_NS] = cell_number(w->basis->span_ns);
     if (least > 0 && !from_later(w))
@@ -223,9 +224,13 @@ static void add_notes(const struct path_work *w, struct shown_table *t)
         table_add_note(t, "slack, and what would be, are of all from the run's begin on");
     else
         table_add_note(t,
-                       "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
+                       "work %.3f ms%s, the longest chain of it %.3f ms: no number of processors "
                        "makes it more than %.2f times as fast as one",
-                       (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
+                       (double)w->basis->sums.work_ns / 1e6,
+                       w->basis->sums.work_ns < w->basis->sums.runs_ns
+                           ? " (without the times in which threads could run and had no processor)"
+                           : "",
+                       (double)w->basis->span_ns / 1e6,
                        share_of(w->basis->sums.work_ns, w->basis->span_ns));
     if (w->changed)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",

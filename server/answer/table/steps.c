@@ -74,13 +74,21 @@ static void sort(struct step_sums *sums)
             sums->index[sums->items[i].step - 1] = i + 1;
 }
 
+static void add_work(void *context, enum span_is is, int64_t from_ns, int64_t to_ns)
+{
+    *(int64_t *)context += is == SPAN_READY ? 0 : to_ns - from_ns;
+}
+
 static void add_interval(struct step_sums *sums, const struct table_view *view,
                          const struct course_of *c, size_t i)
 {
     const struct interval *in = &c->items[i];
-    int64_t ns = within(interval_begin(c, i), in->to_ns, view->from_ns, sums->until_ns);
-    if (in->is == INTERVAL_RUNS)
+    int64_t begin = interval_begin(c, i), from = begin > view->from_ns ? begin : view->from_ns,
+            ns = within(begin, in->to_ns, view->from_ns, sums->until_ns);
+    if (in->is == INTERVAL_RUNS && ns) {
         sums->threads[sums->thread] += ns;
+        spans_visit(view->run->spans, c, &sums->walk, from, from + ns, add_work, &sums->work_ns);
+    }
     if (in->step && in->step <= sums->steps && ns)
         sum_of(sums, in->step, PATH_RUNS)->total_ns += ns;
 }
@@ -111,8 +119,10 @@ static bool each(struct step_sums *sums, const struct table_view *view, const st
     for (; sums->thread < sums->of; sums->thread++, sums->item = 0) {
         const struct course_of *c = &view->measured->threads[sums->thread];
         size_t count = graph_intervals(graph, sums->thread);
-        if (!slack && !sums->item && count)
+        if (!slack && !sums->item && count) {
             sums->until_ns = table_until(view, c);
+            sums->walk = (struct spans_walk){0};
+        }
         for (; sums->item < count; sums->item++, --*budget) {
             if (!*budget)
                 return false;
@@ -122,7 +132,7 @@ static bool each(struct step_sums *sums, const struct table_view *view, const st
                 add_interval(sums, view, c, sums->item);
         }
         sums->living += !slack && count;
-        sums->work_ns += slack ? 0 : sums->threads[sums->thread];
+        sums->runs_ns += slack ? 0 : sums->threads[sums->thread];
     }
     sums->thread = 0;
     return true;

@@ -25,12 +25,14 @@ struct step_sums {
     uint32_t *index;   /* by step - 1: 1 + index */
     uint32_t steps, of; /* so many steps and threads there were then */
     int64_t *threads;  /* by thread: what it ran */
-    int64_t work_ns;   /* what all of them ran */
+    int64_t runs_ns;   /* what all of them ran, as far as the order tells */
+    int64_t work_ns;   /* the same without the times in which they could run and had no processor */
     uint32_t living;   /* threads that did anything */
     /* where it goes on: */
     uint32_t thread;
     size_t piece, item;
     int64_t until_ns; /* of the thread */
+    struct spans_walk walk; /* likewise */
 };
 
 /* Of the path and of the intervals that are in the graph, in steps of about so many of them; true when all is there. */
