@@ -125,9 +125,10 @@ $(B)/pic/%.o: %.c $W/COMPILE_pic
 $(B)/lib/libpoet.so: $(B)/lib/libpoet.so.$(ABI)
 	$(call step,LINK,$@)
 	$(Q)ln -sf $(<F) $@
+# -Bsymbolic-functions: what it defines and calls itself (syscall(), say) is its own, whatever the program defines
 OBJECTS_libpoet = $(patsubst %.c,$(B)/pic/%.o,$(TRACE))
 LINK_libpoet = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so.$(ABI) -Wl,--version-script=clients/trace/exports.map \
-  -Wl,-z,now,-z,defs,-z,nodelete $(OBJECTS_libpoet) -o $@ $(LDFLAGS) -pthread -ldl
+  -Wl,-Bsymbolic-functions -Wl,-z,now,-z,defs,-z,nodelete $(OBJECTS_libpoet) -o $@ $(LDFLAGS) -pthread -ldl
 $(B)/lib/libpoet.so.$(ABI): $(OBJECTS_libpoet) clients/trace/exports.map $W/LINK_libpoet
 	$(call step,LD,$@)
 	$(Q)$(LINK_libpoet)
@@ -138,7 +139,7 @@ $(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.
 	$(Q)$(COMPILE_process)
 
 OBJECTS_process = $(patsubst %.c,$(B)/pic/%.o,$(PROCESS))
-LINK_process = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet-process.so $(OBJECTS_process) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+LINK_process = $(CC) $(SANITIZE) -shared -Wl,-soname,libpoet-process.so -Wl,-Bsymbolic-functions $(OBJECTS_process) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 $(B)/lib/poet/libpoet-process.so: $(OBJECTS_process) $(B)/lib/libpoet.so $W/LINK_process
 	$(call step,LD,$@)
 	$(Q)$(LINK_process)

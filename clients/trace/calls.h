@@ -1,4 +1,6 @@
-/* The calls that libpoet follows, one line each. */
+/* The calls that libpoet follows, one line each.  POET_OWN_PTHREADS: the compiler's runtime defines pthread_*
+ * itself, for its own threads. */
+#if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_create)
 POET_REDIRECT(pthread_join)
 POET_REDIRECT(pthread_tryjoin_np)
@@ -40,6 +42,7 @@ POET_REDIRECT(pthread_cond_timedwait)
 POET_REDIRECT(pthread_cond_clockwait)
 POET_REDIRECT(pthread_cond_signal)
 POET_REDIRECT(pthread_cond_broadcast)
+#endif
 POET_REDIRECT(sem_init)
 POET_REDIRECT(sem_destroy)
 POET_REDIRECT(sem_open)
@@ -82,13 +85,19 @@ POET_REDIRECT(_Exit)
 POET_REDIRECT(waitpid)
 POET_REDIRECT(wait4)
 POET_REDIRECT(waitid)
+#if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_cancel)
 POET_REDIRECT(pthread_exit)
+#endif
 POET_REDIRECT(thrd_exit)
+#if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_kill)
+#endif
 POET_REDIRECT(tgkill)
 POET_REDIRECT(sigqueue)
+#if !defined(POET_OWN_PTHREADS)
 POET_REDIRECT(pthread_sigqueue)
+#endif
 POET_REDIRECT(sigaction)
 POET_REDIRECT(siginterrupt)
 POET_REDIRECT(__sysv_signal)

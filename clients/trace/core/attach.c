@@ -416,9 +416,9 @@ struct thread *attach_child(void)
 static void start(void) __attribute__((constructor(200)));
 static void start(void)
 {
+    real_find();
     int saved = errno;
     stranger_shut(true);
-    real_find();
     input_find();
     say_begin();
     picked_begin();

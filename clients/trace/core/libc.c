@@ -1,5 +1,7 @@
 #include "clients/trace/core/libc.h"
 
+#include "clients/trace/core/bind.h"
+
 #include <stdint.h>
 
 struct libc libc = {
@@ -14,6 +16,8 @@ void libc_find(void) {}
 void libc_find(void)
 {
     void *p;
+    if (bind_to_libc())
+        return;
 #define L(name)                                                                                    \
     if ((p = dlsym(RTLD_NEXT, #name)) != NULL)                                                     \
         *(void **)&libc.name = p;

@@ -1,6 +1,7 @@
 /* Included before every file of libpoet.  A program may define functions of the C library itself (a runtime
  * that has threads of its own defines pthread_*, poll, dl_iterate_phdr), which may not be called before it is
- * ready, or from outside of its threads: libpoet calls the C library's, found as what it follows is.
+ * ready, or from outside of its threads: libpoet calls the C library's (bind.c).  The calls below go through
+ * a table, since libpoet stands before some of them itself.
  * Memory comes from the system, never from the program's malloc: a signal handler may need it. */
 #ifndef CLIENTS_TRACE_CORE_LIBC_H
 #define CLIENTS_TRACE_CORE_LIBC_H
@@ -27,7 +28,8 @@
     L(dl_iterate_phdr) L(poll) L(open) L(read) L(write) L(close) L(fcntl) L(fstat) L(ftruncate) L(mmap)     \
     L(munmap) L(socket) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)                 \
     L(clock_gettime) L(getpid) L(signal) L(sigprocmask) L(pthread_sigmask) L(pthread_setcancelstate)        \
-    L(pthread_testcancel) L(pthread_key_create) L(pthread_setspecific) L(pthread_self)                      \
+    L(pthread_testcancel) L(pthread_key_create) L(pthread_key_delete) L(pthread_setspecific)                \
+    L(pthread_self)                                                                                         \
     L(pthread_attr_getdetachstate) L(pthread_barrierattr_getpshared)                                        \
     L(getrandom) L(getrusage) L(pread)
 /* clang-format on */
@@ -69,6 +71,7 @@ void pages_free(void *pages);
 #define pthread_setcancelstate(...) libc.pthread_setcancelstate(__VA_ARGS__)
 #define pthread_testcancel() libc.pthread_testcancel()
 #define pthread_key_create(...) libc.pthread_key_create(__VA_ARGS__)
+#define pthread_key_delete(...) libc.pthread_key_delete(__VA_ARGS__)
 #define pthread_setspecific(...) libc.pthread_setspecific(__VA_ARGS__)
 #define pthread_self() libc.pthread_self()
 #define pthread_attr_getdetachstate(...) libc.pthread_attr_getdetachstate(__VA_ARGS__)

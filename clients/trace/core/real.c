@@ -56,6 +56,7 @@ void real_look_up(void)
     if (looking)
         return;
     looking = true;
+    libc_find();
 #define R(result, member, symbol, parameters)                                                      \
     if (strncmp(#symbol, "pthread_mutex_", 14) == 0)                                               \
         *(void **)&real.member = find(#symbol);
@@ -68,7 +69,6 @@ void real_look_up(void)
     REAL_WORDS(R)
     REAL_SHARED(R)
 #undef R
-    libc_find();
     looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }

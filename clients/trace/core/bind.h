@@ -1,0 +1,12 @@
+/* Whose functions libpoet calls. */
+#ifndef CLIENTS_TRACE_CORE_BIND_H
+#define CLIENTS_TRACE_CORE_BIND_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+/* false: the C library's tables were not found, and calls are as the loader bound them */
+bool bind_to_libc(void);
+#pragma GCC visibility pop
+
+#endif
