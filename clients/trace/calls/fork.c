@@ -1,5 +1,7 @@
 /* Forks. */
 #define _GNU_SOURCE
+#include "clients/trace/calls/fork.h"
+
 #include "clients/trace/calls/child.h"
 #include "clients/trace/core/allowed.h"
 #include "clients/trace/core/attach.h"
@@ -12,16 +14,22 @@
 #include "wire/slot.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
 
 /* ---- fork ---- */
 
+#pragma weak poet_process_forking
+void poet_process_forking(void);
+
 /* A message to the child, which receives it when it begins to record.  Where it does not fit
  * there is none, or the child would wait for it. */
-static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
+static void fork_begin(uintptr_t site)
 {
     struct thread *t = site ? thread_recording() : NULL;
     static _Atomic uint64_t serial;
@@ -45,15 +53,61 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
     bool told = number && !t->lost_count;
     attach_forking(told ? high : 0, told ? low : 0);
     errno = saved;
-    pid_t child = call();
-    saved = errno;
+}
+
+static void fork_end(long child, bool runs_handlers)
+{
+    int saved = errno;
     if (child == 0 && !runs_handlers)
         attach_forked();
     if (child != 0)
         attach_forking(0, 0); /* the next one may come from where we do not see it */
     errno = saved;
+}
+
+static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
+{
+    fork_begin(site);
+    pid_t child = call();
+    fork_end(child, runs_handlers);
     return child;
 }
+
+/* ---- by the system call itself ---- */
+
+static uint64_t clone_flags(long number, long a, long b)
+{
+    uint64_t flags = number == SYS_clone ? (uint64_t)a : 0;
+    if (number == SYS_clone3 && b >= 64 && a) /* (what is no argument of it the kernel refuses) */
+        memcpy(&flags, (const void *)a, sizeof flags);
+    return flags;
+}
+
+bool fork_is(long number, long a, long b)
+{
+#if defined(SYS_fork)
+    if (number == SYS_fork)
+        return true;
+#endif
+    return (number == SYS_clone || number == SYS_clone3) && !(clone_flags(number, a, b) & CLONE_VM);
+}
+
+void fork_begins(uintptr_t site)
+{
+    if (poet_process_forking)
+        poet_process_forking();
+    fork_begin(site);
+}
+
+void fork_ends(long number, long a, long b, long child)
+{
+    if (child != 0 || !(clone_flags(number, a, b) & CLONE_FILES))
+        fork_end(child, false);
+    else
+        attach_none();
+}
+
+/* ---- by the C library ---- */
 
 /* A static C library's fork() comes to our _Fork(). */
 static __thread bool within_fork __attribute__((tls_model("initial-exec")));

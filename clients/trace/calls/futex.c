@@ -1,6 +1,7 @@
 /* Futexes that a program uses itself, as the C++ library does for its latches, barriers, semaphores
  * and futures: what they order cannot be told from outside, but that they were used can. */
 #define _GNU_SOURCE
+#include "clients/trace/calls/fork.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/module.h"
@@ -30,6 +31,12 @@ static bool synchronises(long number, long operation)
             struct thread *t = thread_recording();                                                 \
             if (t)                                                                                 \
                 thread_unfollowed(t, UNSEEN_FUTEX);                                                \
+        }                                                                                          \
+        if (fork_is(number, a, b)) {                                                               \
+            fork_begins(its_site);                                                                 \
+            long child = real.syscall(number, a, b, c, d, e, f);                                   \
+            fork_ends(number, a, b, child);                                                        \
+            return child;                                                                          \
         }                                                                                          \
         if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b, c)) {    \
             long result = real.syscall(number, a, b, c, d, e, f);                                  \

@@ -170,7 +170,7 @@ void life_begin_main(void)
     struct task *task = task_new(1);
     struct thread *t = task ? life_begin(task) : NULL;
     if (!t) {
-        atomic_store(&live, 0);
+        live_exchange(0);
         return;
     }
     roster_bind_self(task);

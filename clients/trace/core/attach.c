@@ -373,9 +373,9 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
 
 /* The child records under a life of its own, which it begins with its first call that is followed:
  * most children do nothing but execute another program. */
-static void after_fork(void)
+static void begin_child(void)
 {
-    bool was_traced = thread_base != NULL && atomic_load(&live);
+    bool was_traced = thread_base != NULL && live_before_fork();
     if (thread_mine && thread_mine->busy)
         server_queue_forked(
             thread_mine); /* forked by a signal handler: what it came between goes on */
@@ -395,7 +395,33 @@ static void after_fork(void)
     child_born(forked.high == child_keys() ? forked.low : 0);
 }
 
-void attach_forked(void) { after_fork(); }
+/* libpoet-process learns of a child by a handler of its own, which ran only if handlers run. */
+#pragma weak poet_process_forked
+void poet_process_forked(void);
+
+static _Atomic pid_t begun_unseen; /* the child that began without handlers */
+
+void attach_forked(void)
+{
+    atomic_store(&begun_unseen, getpid());
+    begin_child();
+    if (poet_process_forked)
+        poet_process_forked();
+}
+
+/* (a handler of the program's that ran before this one may have begun it) */
+static void after_fork(void)
+{
+    if (atomic_exchange(&begun_unseen, 0) != getpid())
+        begin_child();
+}
+
+void attach_none(void)
+{
+    *endpoint = 0;
+    server_left();
+    thread_mine = thread_base = NULL;
+}
 
 struct thread *attach_child(void)
 {

@@ -15,6 +15,7 @@
 uint32_t attach_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
 struct thread *attach_child(void); /* begins the life of a child; NULL: in vain */
 void attach_forked(void); /* in a child whose fork ran no handlers */
+void attach_none(void); /* in a child that has its parent's descriptors: it is not traced */
 void attach_forking(uint64_t high,
                     uint64_t low); /* the key of the message to the child; 0, 0 none */
 

@@ -84,7 +84,7 @@ static void be_silent(void)
 {
     tell(UNSEEN_THREAD, "a process that forbids itself system calls (seccomp)");
     be_quiet(true);
-    atomic_store(&silenced, atomic_exchange(&live, 0));
+    atomic_store(&silenced, live_exchange(0));
 }
 
 /* What a filter does not allow; by a copy, since where there is none the kernel is to say so. */
@@ -134,7 +134,7 @@ static void filter_failed(void)
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut)
         poet_process_shut(false);
     if (now.forbidden & 1u << ALLOWED_RECORDING) {
-        atomic_store(&live, atomic_exchange(&silenced, 0));
+        live_exchange(atomic_exchange(&silenced, 0));
         be_quiet(false);
     }
     now.forbidden = 0;

@@ -39,7 +39,31 @@
 #include <unistd.h>
 
 uint64_t instance;
-_Atomic uint32_t live;
+#define LIVE_PAGE_BYTES 4096
+static struct live_page {
+    _Atomic uint32_t life;
+    _Atomic uint32_t kept; /* 0: the page was cleared, or is not begun */
+    char rest[LIVE_PAGE_BYTES - 2 * sizeof(uint32_t)];
+} live_page __attribute__((aligned(LIVE_PAGE_BYTES), used));
+extern _Atomic uint32_t live __attribute__((alias("live_page")));
+static _Atomic uint32_t known; /* the same where nothing clears it */
+static bool may_clear;
+
+uint32_t live_exchange(uint32_t life)
+{
+    atomic_store(&known, life);
+    return atomic_exchange(&live, life);
+}
+
+static void live_begin(void)
+{
+    atomic_store(&live_page.kept, 1);
+    may_clear = syscall(SYS_madvise, &live_page, sizeof live_page, MADV_WIPEONFORK) == 0;
+}
+
+bool live_cleared(void) { return may_clear && !atomic_load(&live_page.kept); }
+
+uint32_t live_before_fork(void) { return atomic_load(&known); }
 
 static int connection = -1;
 static struct stat connection_is; /* a program may close every descriptor, ours too */
@@ -106,7 +130,7 @@ static bool greeting; /* whoever sends the first words says what became of them 
 
 static void give_up(const char *why)
 {
-    if (!atomic_exchange(&live, 0))
+    if (!live_exchange(0))
         return;
     if (why && !greeting)
         say("the server is gone (%s): the program goes on untraced", why);
@@ -420,6 +444,7 @@ bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxe
 
 void server_begin(void)
 {
+    live_begin();
     wait_ms = number_from("POET_WAIT_MS", 1000, 0, 10000);
     const char *chosen = environment_get("POET_QUEUE_KIB");
     queues_grow = !chosen || !*chosen;
@@ -437,7 +462,7 @@ bool server_use(int fd, const struct out *first)
     connection = fd;
     slow = false;
     fstat(connection, &connection_is);
-    atomic_store(&live, ++lives);
+    live_exchange(++lives);
     greeting = true;
     bool sent = send_all(first, -1);
     greeting = false;
@@ -447,7 +472,7 @@ bool server_use(int fd, const struct out *first)
 
 static void forget(void)
 {
-    atomic_store(&live, 0);
+    live_exchange(0);
     if (ours())
         close(connection);
     connection = -1;
@@ -460,8 +485,16 @@ void server_forget(void)
     latch_give(&sending);
 }
 
+void server_left(void)
+{
+    live_exchange(0);
+    atomic_store(&live_page.kept, 1);
+    connection = -1;
+}
+
 void server_forked(void)
 {
+    atomic_store(&live_page.kept, 1);
     latch_reset(&sending);
     queue_grown_forked();
     forget();

@@ -12,10 +12,15 @@
 
 struct thread;
 
-extern _Atomic uint32_t live; /* the number of the present life, from 1 (attach.h); 0: not traced */
+/* The number of the present life, from 1 (attach.h); 0: not traced.  The kernel clears it in a child with
+ * memory of its own, however that was made: no thread there writes into a queue of its parent's. */
+extern _Atomic uint32_t live;
 extern uint64_t instance; /* names this process among all */
 
 void server_begin(void); /* reads the environment */
+uint32_t live_exchange(uint32_t life); /* the one before */
+bool live_cleared(void); /* this is a child that was not told of */
+uint32_t live_before_fork(void);
 bool server_use(int fd,
                 const struct out *first); /* a new life on it; false: it does not take the first */
 bool server_queue(struct thread *thread,
@@ -49,7 +54,8 @@ bool server_may_share(void);
  * them. */
 int descriptor_away(int fd, int least);
 void server_forget(void); /* the life ends here, quietly */
-void server_forked(void); /* the same, in the child */
+void server_forked(void);
+void server_left(void); /* in a child: the connection is its parent's, and stays */ /* the same, in the child */
 unsigned server_wait_ms(void);
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 /* The calling thread: what it holds, where it stands, whether it records. */
 #define _GNU_SOURCE
+#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/losses.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
@@ -145,6 +146,10 @@ struct thread *thread_otherwise(struct thread *t)
         struct thread *child = attach_child();
         stranger_shut(shut);
         return child;
+    }
+    if (live_cleared() && !t->busy && !forbid_quiet()) {
+        attach_forked(); /* made by a system call of the program's own */
+        return thread_present();
     }
     if (t->busy) {
         if (!t->off) /* a signal handler came in between */

@@ -36,6 +36,12 @@ static void forked(void)
     locks_forked();
 }
 
+/* libpoet calls them where no handlers run. */
+API void poet_process_forking(void);
+API void poet_process_forked(void);
+void poet_process_forking(void) { far_forked(); }
+void poet_process_forked(void) { forked(); }
+
 /* ---- the beginning ---- */
 
 /* What a program that was executed gets as its standard input may be a stream of the run. */
