@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define CAUSE_BYTES 16u /* of one event, at least */
+#define CAUSE_BYTES 24u /* of one event, at least */
 
 void put_causes_request(struct out *out, const struct causes_request *r)
 {
@@ -83,6 +83,7 @@ void put_causes(struct out *out, const struct shown_causes *c)
         put_u32(out, e->point);
         put_u32(out, e->chain);
         put_u32(out, e->doubts);
+        put_u64(out, (uint64_t)e->time_ns);
         put_u32(out, e->count);
         for (uint32_t k = 0; k < e->count; k++)
             put_u32(out, c->causes[e->first + k]);
@@ -120,6 +121,7 @@ void get_causes(struct in *in, struct shown_causes *c)
         c->events[i].point = get_u32(in);
         c->events[i].chain = get_u32(in);
         c->events[i].doubts = get_u32(in);
+        c->events[i].time_ns = (int64_t)get_u64(in);
         if (c->events[i].point > i)
             in_fail(in, "a point begins after one of its events");
         get_those_of(in, c, i, all);

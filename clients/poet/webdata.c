@@ -157,6 +157,14 @@ static const struct shown_cause *cause(const struct web *w, uint32_t i)
     return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
 }
 
+/* How much later than its clock says, so that it is not before one of its causes. */
+static long its_move(const struct web *w, uint32_t i)
+{
+    const struct shown_cause *c = cause(w, i);
+    bool moved = c && c->chain != NO_CHAIN && c->time_ns > event(w, i)->time_ns;
+    return moved ? (long)(c->time_ns - event(w, i)->time_ns) : 0;
+}
+
 static long its_chain(const struct web *w, uint32_t i)
 {
     const struct shown_cause *c = cause(w, i);
@@ -257,6 +265,7 @@ static void write_events(struct web *w)
     write_few(w, "slot", its_slot);
     write_numbers(w, "type", its_kind);
     write_numbers(w, "time", its_time);
+    write_few(w, "moved", its_move);
     write_few(w, "about", its_about);
     write_numbers(w, "thread", its_thread);
     write_numbers(w, "site", its_site);

@@ -8,6 +8,7 @@
 #include "memory/memory.h"
 #include "server/answer/desk.h"
 #include "server/answer/doubts.h"
+#include "server/run/times.h"
 #include "server/run/unseen.h"
 #include "wire/causes.h"
 
@@ -94,12 +95,16 @@ static void start(struct causes_job *job)
     job->vector_of = memory_zeroed(n, sizeof *job->vector_of);
     job->vectors = grow(NULL, &job->vector_room, 1, sizeof *job->vectors);
     job->vectors[job->vector_count++] = (struct vector){0};
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t position = job->request.positions[i];
+        bool forgotten = position < job->first;
+        bool there = !forgotten && position < order_count(order);
         job->answer.events[i] = (struct shown_cause){
             .point = i,
             .chain = NO_CHAIN,
-            .doubts = UNSEEN_BIT(job->request.positions[i] < job->first ? UNANSWERED_FORGOTTEN
-                                                                        : UNANSWERED_PENDING)};
+            .doubts = UNSEEN_BIT(forgotten ? UNANSWERED_FORGOTTEN : UNANSWERED_PENDING),
+            .time_ns = there ? times_fitted(job->run, position) : 0};
+    }
     while (job->next < n && job->request.positions[job->next] < job->first)
         job->next++;
     if (job->next == n || job->request.positions[job->next] >= order_count(order))
@@ -293,6 +298,18 @@ static void find_causes(struct causes_job *job, uint32_t i, uint32_t chain, uint
     a->events[i].count = a->cause_count - a->events[i].first;
 }
 
+/* When the point at index i was: not before any of its causes, whatever the clocks say. */
+static int64_t repaired_time(const struct causes_job *job, uint32_t i)
+{
+    const struct shown_causes *a = &job->answer;
+    int64_t time = times_point(job->run, job->request.positions[i]);
+    for (uint32_t k = 0; k < a->events[i].count; k++) {
+        int64_t before = a->events[a->causes[a->events[i].first + k]].time_ns;
+        time = before > time ? before : time;
+    }
+    return time;
+}
+
 /* The events of a point that were asked about, from the next one on.  Returns what all of the point know then. */
 static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
 {
@@ -301,6 +318,7 @@ static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
     struct event first = order_event(job->run->order, job->request.positions[i]);
     uint32_t chain = chain_for(job, first.thread ? first.thread : first.line, vector);
     find_causes(job, i, chain, vector);
+    int64_t time_ns = repaired_time(job, i);
     struct points *points = &job->chains[chain];
     points->items = grow(points->items, &points->room, points->count + 1, sizeof *points->items);
     points->items[points->count++] = i;
@@ -309,6 +327,7 @@ static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
         uint32_t doubts = order_doubts_of(job->run->order, job->request.positions[k]);
         events[k].point = i;
         events[k].chain = chain;
+        events[k].time_ns = time_ns;
         events[k].doubts = doubts;
         doubts_tell(&job->told, job->run->order, doubts, &job->answer);
         if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */

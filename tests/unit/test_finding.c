@@ -25,6 +25,8 @@ static struct run *run_of(unsigned seed)
         run_line(run, 1, line, "task", x.shared[line], (struct run_line){0});
     order_free(run->order);
     run->order = execution_order(&x);
+    for (uint32_t i = 0; i < x.count; i++) /* at times that contradict it */
+        x.arrivals[i].time_ns = 1000 + 10 * (int64_t)x.point[i] + i * 37 % 200;
     execution_feed(&x, run->order, seed + 5);
     return run;
 }
@@ -454,6 +456,24 @@ static int by_position(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
+/* When the latest of those asked about was that is before an event or at one point with it; of a point, its latest member. */
+static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const struct run *run,
+                            uint32_t event)
+{
+    bool counts[EXECUTION_EVENTS] = {false}; /* by point */
+    int64_t latest = INT64_MIN;
+    for (uint32_t i = 0; i < asked; i++) {
+        struct event e = order_event(run->order, positions[i]);
+        uint32_t other = index_of((struct ref){e.line, e.number});
+        enum precedence stands = execution_compare(&x, other, event);
+        counts[x.point[other]] |= stands == ORDER_BEFORE || stands == ORDER_SAME;
+    }
+    for (uint32_t i = 0; i < x.count; i++)
+        if (counts[x.point[i]] && x.arrivals[i].time_ns > latest)
+            latest = x.arrivals[i].time_ns;
+    return latest;
+}
+
 /* Every pair of some events, as by brute force; no cause is told that others say already; and the points of a chain
  * come one after the other. */
 static void causes_are_those_of_brute_force(void **state)
@@ -486,6 +506,7 @@ static void causes_are_those_of_brute_force(void **state)
                 assert_int_equal(by_causes(&c, k, i), want);
                 assert_int_equal(by_kinds(&c, k, i), execution_doubts_between(&x, a, b));
             }
+            assert_int_equal(c.events[i].time_ns, latest_asked(positions, asked, run, b));
             if (c.events[i].point != i)
                 continue;
             uint32_t *before = &last[c.events[i].chain];

@@ -14,6 +14,7 @@ const COLOUR_OF = { before: PAST, after: FUTURE, same: SAME, unknown: UNKNOWN, c
 /* ---- what was written, unpacked: numbers are differences where they rise ---- */
 const running = list => { let sum = 0; return list.map(v => (sum += v)); };
 const columnX = running(D.cols).map(v => v / 10), time = running(D.time), row = D.row;
+const repaired = Float64Array.from(time, (t, i) => t + (D.moved[i] || 0)); // never before a cause
 const number = (() => { const last = []; return D.num.map((v, i) => (last[D.lines_of[i]] = (last[D.lines_of[i]] || 0) + v)); })();
 const id = i => D.lines_of[i] + ":" + number[i];
 const byId = new Map(D.num.map((_, i) => [id(i), i]));
@@ -85,19 +86,35 @@ function wayBetween(a, b) {
 /* ---- what is seen, and where ---- */
 const see = { selected: -1, second: -1, hidden: new Set(), order: D.rows.map((_, r) => r), zoom: 4 / 3, x: 0, y: 0, byTime: false,
   stands: true, without: { before: false, after: false, concurrent: false }, found: [], hit: -1, way: [] };
-let shown = [], rank = [], X = orderX, width = D.width, names = D.names, rowMarks = [], timeScale = 1, relations = null;
+const when = i => (see.byTime ? repaired[i] : time[i]);
+let shown = [], rank = [], X = orderX, width = D.width, names = D.names, rowMarks = [], timeScale = 1, timeZero = 0, relations = null;
 const rowY = r => D.top + rank[r] * D.row_pt + D.line_pt;
+
+/* By time: where each mark stands.  What is ordered, or in one row, and would stand in one place is set apart. */
+const APART = 1;
+function placeByTime() {
+  let low = Infinity, high = -Infinity;
+  for (const t of repaired) { low = Math.min(low, t); high = Math.max(high, t); }
+  timeScale = Math.max(600, D.width - D.names) / Math.max(1, high - low);
+  timeZero = D.names + 14 + (D.time0 - low) * timeScale;
+  X = new Float64Array(N);
+  const members = new Map(), lastX = new Array(ROWS).fill(-Infinity);
+  for (let i = 0; i < N; i++) members.has(point[i]) ? members.get(point[i]).push(i) : members.set(point[i], [i]);
+  for (const p of [...members.keys()].sort((a, b) => repaired[a] - repaired[b] || a - b)) {
+    let x = timeZero + (repaired[p] - D.time0) * timeScale;
+    for (const c of causes[p]) x = Math.max(x, X[c] + APART);
+    for (const i of members.get(p)) x = Math.max(x, lastX[row[i]] + APART);
+    for (const i of members.get(p)) X[i] = lastX[row[i]] = x;
+  }
+  width = X.reduce((most, x) => Math.max(most, x), 0) + 46;
+}
 
 function arrange() { // which rows, in which order; where marks are
   shown = see.order.filter(r => !see.hidden.has(r));
   rank = new Array(ROWS).fill(-1);
   shown.forEach((r, i) => (rank[r] = i));
   if (see.byTime && N) {
-    let low = Infinity, high = -Infinity;
-    for (const t of time) { low = Math.min(low, t); high = Math.max(high, t); }
-    timeScale = Math.max(600, D.width - D.names) / Math.max(1, high - low);
-    X = Float64Array.from(time, t => D.names + 14 + (t - low) * timeScale);
-    width = D.names + 60 + (high - low) * timeScale;
+    placeByTime();
   } else {
     X = orderX;
     width = D.width;
@@ -220,7 +237,7 @@ function paintMark(g, i) {
 
 function paintTicks(g, left, right, top) {
   const every = [1, 2, 5].flatMap(m => [...Array(14).keys()].map(p => m * 10 ** p)).sort((a, b) => a - b).find(v => v * timeScale > 80) || 1e14;
-  const zero = X.length ? X[0] - (time[0] - D.time0) * timeScale : 0;
+  const zero = timeZero;
   for (let t = Math.max(0, Math.ceil((left - zero) / timeScale / every)) * every; zero + t * timeScale < right; t += every) {
     const x = zero + t * timeScale;
     make("line", { x1: x, x2: x, y1: top, y2: top + 8, stroke: tone("#666666"), "stroke-width": 0.6 }, g);
@@ -311,7 +328,7 @@ function compared() {
   const a = see.selected, b = see.second, r = relation(a, b);
   const words = { before: "is before", after: "is after", same: "is one point with", concurrent: "is concurrent with", unknown: "may or may not be ordered with" };
   const steps = see.way.length ? `, ${see.way.length - 1} step${see.way.length === 2 ? "" : "s"}` : "";
-  return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(time[b] - time[a]))}${steps}`;
+  return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(when(b) - when(a)))}${steps}`;
 }
 /* Why how event a stands to event b is not known: bits, the reasons that `poet order` tells. */
 function doubtsBetween(a, b) {
@@ -371,7 +388,7 @@ const pages = {
     put("About", D.about[i] && label(D.about[i]));
     put("Thread", D.thread[i] && label(D.thread[i]));
     put("At", siteOf(i));
-    put("Time", ns(time[i] - D.time0) + " after the first event here");
+    put("Time", ns(when(i) - D.time0) + " after the first event here");
     put("Text", textsOf(i).join("; "));
     put("Doubt", D.doubt[i] !== undefined ? D.reasons[D.doubt[i]] : "");
     const note = D.notes.filter(n => n.event === id(i)).map(n => n.text).join("; ");
@@ -409,7 +426,7 @@ const pages = {
   },
   events() {
     const ol = el("ol", null, pageBox, { "aria-label": "All events, causes before effects" });
-    for (let i = 0; i < N; i++) item(ol, i, `${ns(time[i] - D.time0)}  ${describe(i)}${textsOf(i).length ? " “" + textsOf(i).join("; ") + "”" : ""}`);
+    for (let i = 0; i < N; i++) item(ol, i, `${ns(when(i) - D.time0)}  ${describe(i)}${textsOf(i).length ? " “" + textsOf(i).join("; ") + "”" : ""}`);
   },
   rows() {
     const ul = el("ul", null, pageBox, { class: "rows" });
@@ -699,7 +716,7 @@ svg.addEventListener("pointermove", e => {
   card.hidden = i < 0;
   if (i < 0) return;
   const texts = textsOf(i), r = see.selected >= 0 && see.selected !== i ? `\n${relation(i, see.selected)} ${id(see.selected)}` : "";
-  card.textContent = `${describe(i)}\n${ns(time[i] - D.time0)}${texts.length ? "\n" + texts.join("; ") : ""}${r}`;
+  card.textContent = `${describe(i)}\n${ns(when(i) - D.time0)}${texts.length ? "\n" + texts.join("; ") : ""}${r}`;
   const [px, py] = at(e), box = $("picture").getBoundingClientRect();
   card.style.left = Math.min(px + 14, box.width - card.offsetWidth - 6) + "px";
   card.style.top = Math.min(py + 14, box.height - card.offsetHeight - 6) + "px";
@@ -791,4 +808,4 @@ if (!location.hash && !D.open && (D.blocked.blocked || []).length) { // a hang: 
   see.x = 1e12;
   showPage("waiting");
 }
-window.poet = { relation: (a, b) => relation(byId.get(a), byId.get(b)), ids: () => D.num.map((_, i) => id(i)), see, id, select: a => goTo(byId.get(a)) };
+window.poet = { relation: (a, b) => relation(byId.get(a), byId.get(b)), x: a => X[byId.get(a)], ids: () => D.num.map((_, i) => id(i)), see, id, select: a => goTo(byId.get(a)) };
