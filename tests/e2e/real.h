@@ -14,8 +14,9 @@ static struct told {
     int64_t from_ns, to_ns;
 } told[64];
 static atomic_int told_count;
-static _Atomic int64_t
-    late_ns; /* how much longer sleeping took than was asked for, and going on together */
+/* How much longer sleeping took than was asked for, and how long threads were ready to run and had no
+ * processor, as the kernel counts it. */
+static _Atomic int64_t late_ns;
 
 static int64_t now(void)
 {
@@ -23,9 +24,23 @@ static int64_t now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
+/* Adds what the calling thread has spent in the queue of a processor since it was last asked. */
+static void add_queued(void)
+{
+    static _Thread_local long long known_ns;
+    long long ran_ns, queued_ns;
+    FILE *f = fopen("/proc/thread-self/schedstat", "re");
+    if (f && fscanf(f, "%lld %lld", &ran_ns, &queued_ns) == 2) {
+        late_ns += queued_ns - known_ns;
+        known_ns = queued_ns;
+    }
+    if (f)
+        fclose(f);
+}
 static void tell(const char *what, const char *name, int64_t from_ns)
 {
     told[atomic_fetch_add(&told_count, 1)] = (struct told){what, name, from_ns, now()};
+    add_queued();
 }
 static void work(const char *name, double ms) /* ms as $NAME says, if it is set */
 {
