@@ -2,7 +2,10 @@
  * F_SEAL_GROW that the server hands to every program of a run with its WELCOME.
  *
  * A table with open addressing: whoever meets a line first claims an entry for its key by a
- * compare-and-swap; entries are never freed.  Nothing in it is read by the server. */
+ * compare-and-swap; entries are never freed.  Nothing in it is read by the server.
+ *
+ * Of a pthread object the entry is its place: the number bears the lifetime of the object there, which each
+ * initialisation ends, above the last number that was taken on the line of that lifetime. */
 #ifndef WIRE_COUNTERS_H
 #define WIRE_COUNTERS_H
 
@@ -15,6 +18,11 @@ struct counter {
     _Atomic uint64_t key;    /* of a line's identity; 0: free */
     _Atomic uint64_t number; /* last one taken */
 };
+
+#define COUNTER_LIFETIME(word) ((uint32_t)((word) >> 40))
+#define COUNTER_NUMBER(word) ((word) & ((UINT64_C(1) << 40) - 1))
+#define COUNTER_BEGINS(lifetime) ((uint64_t)(lifetime) << 40)
+#define COUNTER_LIFETIMES (1u << 24)
 
 #define COUNTERS_BYTES (COUNTERS * sizeof(struct counter))
 

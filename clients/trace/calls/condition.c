@@ -12,6 +12,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/shared.h"
+#include "clients/trace/core/shared.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/replay/part.h"
@@ -294,8 +295,10 @@ ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *att
 {
     real_find();
     int result = real.cond_init(c, attributes);
-    if (result == 0)
+    if (result == 0) {
         another(c);
+        shared_initialised(c, OBJECT_CONDITION);
+    }
     (void)site;
     return result;
 }

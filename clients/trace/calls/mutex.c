@@ -156,7 +156,8 @@ static __attribute__((noinline)) int lock_again(struct thread *t, const struct l
 
 static inline struct line *line_of(struct thread *t, struct object *o)
 {
-    return LIKELY(line_index(&o->line)) ? &o->line : object_line(t, o, false);
+    return LIKELY(line_index(&o->line) && !line_is_over(&o->line)) ? &o->line
+                                                                   : object_line(t, o, false);
 }
 
 /* Made for each kind of call on its own: what happens most is one straight way. */

@@ -17,6 +17,7 @@
 #include "wire/told.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -76,12 +77,27 @@ static const struct {
              [OBJECT_BARRIER] = {"barrier", true},     [OBJECT_ONCE] = {"once", true},
              [OBJECT_COROUTINE] = {"coroutine", false}};
 
+/* What comes at that address is another one. */
+static void end_life(struct thread *t, struct object *o)
+{
+    if (t && o->kind != OBJECT_COROUTINE) /* whose last event says it */
+        line_close(t, &o->line);
+    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+    atomic_store_explicit(&o->line.index, 0, memory_order_release);
+    o->visit++;
+    o->held = false;
+    o->marked = false;
+    o->entry = 0;
+}
+
 struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
-    if (LIKELY(line_index(&o->line)))
+    if (LIKELY(line_index(&o->line) && !line_is_over(&o->line)))
         return &o->line;
     busy_begin(thread); /* a handler may want the same one */
     latch_take(&o->opening);
+    if (line_index(&o->line) && line_is_over(&o->line))
+        end_life(NULL, o);
     if (!line_index(&o->line)) {
         bool unknown;
         uint64_t key = shared_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
@@ -106,17 +122,9 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
                                 : none_left(thread, "the line of an object could not be announced");
 }
 
-/* What comes at that address is another one. */
-static void end_life(struct thread *t, struct object *o)
+bool object_renew_line(struct thread *thread, struct line *line)
 {
-    if (t && o->kind != OBJECT_COROUTINE) /* whose last event says it */
-        line_close(t, &o->line);
-    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
-    atomic_store_explicit(&o->line.index, 0, memory_order_release);
-    o->visit++;
-    o->held = false;
-    o->marked = false;
-    o->entry = 0;
+    return object_line(thread, (void *)((char *)line - offsetof(struct object, line)), false);
 }
 
 /* Who can tell of the end: a child after fork does not begin to record for that. */
@@ -170,8 +178,11 @@ void object_made(const void *address, enum object_kind kind, uintptr_t site)
     struct object *o = t ? object_get(address, kind) : NULL;
     if (o) {
         o->entry = site;
+        o->begins = true;
         object_line(t, o, true);
     }
+    if (!o || o->begins)
+        shared_initialised(address, kind);
     errno = saved;
 }
 

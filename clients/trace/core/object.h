@@ -4,6 +4,7 @@
 
 #include "clients/trace/core/likely.h"
 #include "clients/trace/core/lock.h"
+#include "wire/counters.h"
 #include "wire/event.h"
 
 #include <pthread.h>
@@ -18,6 +19,7 @@ struct line {
     _Atomic uint32_t life;   /* the life of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
     _Atomic uint32_t script; /* the line that it is in a script; 0: not known */
+    _Atomic uint32_t lifetime; /* with `far`: the lifetime of the object that the line is of */
     _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
 };
 
@@ -46,6 +48,7 @@ struct object {
     uint64_t visit; /* counts lives and, of monitors, outermost visits; under the mutex */
     bool held; /* monitors: a recorded visit goes on; under the mutex */
     bool marked; /* its memory has borne the mark; under `opening` */
+    bool begins; /* it was initialised, and has no line since */
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
     struct rounds *_Atomic rounds; /* OBJECT_BARRIER */
@@ -126,6 +129,18 @@ static inline struct object *object_get(const void *address, enum object_kind ki
     struct object *o = object_find(address, kind);
     return LIKELY(o != NULL) ? o : object_add(address, kind);
 }
+
+/* Whether the object of a line that processes share was initialised again since, here or elsewhere. */
+static inline bool line_is_over(const struct line *line)
+{
+    const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
+    return !LIKELY(!far) &&
+           COUNTER_LIFETIME(atomic_load_explicit(far, memory_order_acquire)) !=
+               atomic_load_explicit(&line->lifetime, memory_order_relaxed);
+}
+
+/* A line that is over becomes that of the object that is there now; false: it cannot be announced. */
+bool object_renew_line(struct thread *thread, struct line *line);
 
 /* The object's line, announced if need be by the calling thread; created: its first
  * event comes after what the thread did last.  NULL if it cannot be announced. */

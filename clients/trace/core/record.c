@@ -57,14 +57,26 @@ static void look(struct thread *t, uint64_t now)
     errno = saved;
 }
 
+/* Numbers of a line that processes share, as long as its object lives; else such as nothing takes. */
+static __attribute__((noinline)) uint64_t take_far(struct line *line, _Atomic uint64_t *far,
+                                                   unsigned count)
+{
+    uint64_t word = atomic_load_explicit(far, memory_order_relaxed);
+    while (COUNTER_LIFETIME(word) == atomic_load_explicit(&line->lifetime, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(far, &word, word + count, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return COUNTER_NUMBER(word) + 1;
+    return atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1;
+}
+
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
 static inline uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-        return atomic_fetch_add_explicit(LIKELY(!far) ? &line->number : far, count,
-                                         memory_order_relaxed) +
-               1;
+        return LIKELY(!far)
+                   ? atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1
+                   : take_far(line, far, count);
     }
     uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
     atomic_store_explicit(&line->number, before + count, memory_order_relaxed);
@@ -168,6 +180,14 @@ static inline void get_for_writing(const struct slot *slot)
 
 #define SLOTS_AHEAD 8
 
+/* Whether its lines are those of what is there: an object that is initialised while a thread holds it has a
+ * new line from then on. */
+static inline bool still_stand(struct thread *t, const struct record *r)
+{
+    return (LIKELY(!line_is_over(r->a)) || object_renew_line(t, r->a)) &&
+           (!r->b || LIKELY(!line_is_over(r->b)) || object_renew_line(t, r->b));
+}
+
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
@@ -175,6 +195,10 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         (r->b && !is_of(t, r->b))) {
         busy_end(t);
         return 0; /* its server went while the call was under way */
+    }
+    if (!LIKELY(still_stand(t, r))) {
+        busy_end(t);
+        return 0;
     }
     if (t->lost_count)
         lost_announce(t);
@@ -278,7 +302,7 @@ static inline bool is_plain(struct thread *t, const struct line *a, const struct
     return slots_fit(t, 1) && !t->lost_count && !t->untold &&
            site - t->module_start < t->module_bytes &&
            t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-           is_of(t, b) && (!t->measured || !did_any(t->measured));
+           is_of(t, b) && !line_is_over(a) && !line_is_over(b) && (!t->measured || !did_any(t->measured));
 }
 
 /* (a run that is repeated waits for its turn first) */

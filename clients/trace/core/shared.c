@@ -1,6 +1,7 @@
 /* Objects that several processes share, in mapped files or by name: one line, whose numbers all
  * take from one counter (wire/counters.h).  Its identity is where its memory is: device, inode
- * and offset, as /proc/self/maps says, on this machine. */
+ * and offset, as /proc/self/maps says, on this machine; and the lifetime of the object there,
+ * since an initialisation makes another one. */
 #define _GNU_SOURCE
 #include "clients/trace/core/shared.h"
 
@@ -57,20 +58,20 @@ void shared_begin(int fd, uint64_t random)
 }
 
 /* Whether the program said that other processes may use it. */
-static bool may_be_shared(const struct object *o)
+static bool may_be_shared(const void *address, enum object_kind kind)
 {
-    switch (o->kind) {
+    switch (kind) {
     case OBJECT_SPIN: /* says nothing */
         return true;
 #ifdef __GLIBC__
     case OBJECT_MONITOR:
-        return (((const pthread_mutex_t *)o->address)->__data.__kind & 128) != 0;
+        return (((const pthread_mutex_t *)address)->__data.__kind & 128) != 0;
     case OBJECT_RWLOCK:
-        return ((const pthread_rwlock_t *)o->address)->__data.__shared != 0;
+        return ((const pthread_rwlock_t *)address)->__data.__shared != 0;
     case OBJECT_CONDITION:
-        return (((const pthread_cond_t *)o->address)->__data.__wrefs & 1) != 0;
+        return (((const pthread_cond_t *)address)->__data.__wrefs & 1) != 0;
     case OBJECT_SEMAPHORE: /* after the value, whether it is private; see glibc's struct new_sem */
-        return ((const int *)o->address)[sizeof(long) / sizeof(int) == 2 ? 2 : 1] != 0;
+        return ((const int *)address)[sizeof(long) / sizeof(int) == 2 ? 2 : 1] != 0;
 #endif
     default:
         return false;
@@ -162,34 +163,74 @@ uint64_t *poet_counter(uint64_t key, int make)
 
 uint64_t poet_machine(void) { return shared_machine; }
 
-uint64_t shared_key(struct object *o, bool *unknown)
+/* Where it is, as all processes of the run name it; 0: in memory of this process alone. */
+static uint64_t key_of(const void *address, enum object_kind kind)
 {
-    *unknown = false;
     struct place p;
     int saved = errno, cancelling;
     uint64_t key = 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    if (find_place((uintptr_t)address, &p)) {
+        key = mix(mix(mix(mix(1 ^ shared_machine, p.major << 16 ^ p.minor), p.inode),
+                      p.offset + ((uintptr_t)address - p.start)),
+                  kind);
+        key += key == 0;
+    }
+    pthread_setcancelstate(cancelling, NULL);
+    errno = saved;
+    return key;
+}
+
+/* The last lifetime that can be counted does not end. */
+static void begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
+{
+    uint64_t word = atomic_load(counter);
+    uint64_t *agreed = poet_counter(mix(key, SHARED_MUTEX), false);
+    if (agreed) /* on a mutex: by those who used a condition variable that was there before */
+        __atomic_store_n(agreed, 0, __ATOMIC_SEQ_CST);
+    while (COUNTER_LIFETIME(word) + 1 < COUNTER_LIFETIMES &&
+           !atomic_compare_exchange_weak(counter, &word,
+                                         COUNTER_BEGINS(COUNTER_LIFETIME(word) + 1)))
+        ;
+}
+
+uint64_t shared_key(struct object *o, bool *unknown)
+{
+    bool begins = o->begins;
+    *unknown = o->begins = false;
     atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
-    if (!counters || !may_be_shared(o))
+    if (!counters || !may_be_shared(o->address, o->kind))
         return 0;
     if (!allowed(ALLOWED_FILES)) {
         *unknown = true;
         return 0;
     }
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    if (find_place((uintptr_t)o->address, &p)) {
-        key = mix(mix(mix(mix(1 ^ shared_machine, p.major << 16 ^ p.minor), p.inode),
-                      p.offset + ((uintptr_t)o->address - p.start)),
-                  o->kind);
-        key += key == 0;
-    }
-    pthread_setcancelstate(cancelling, NULL);
-    errno = saved;
+    uint64_t key = key_of(o->address, o->kind);
     _Atomic uint64_t *far = key ? counter_of(key) : NULL;
+    *unknown = key && !far; /* there is no counter left */
+    if (!far)
+        return 0;
+    if (begins)
+        begin_lifetime(key, far);
+    uint32_t lifetime = COUNTER_LIFETIME(atomic_load(far));
+    atomic_store(&o->line.lifetime, lifetime);
     atomic_store(&o->line.far, far);
-    return far ? key : 0;
+    key = mix(key, lifetime);
+    return key + (key == 0);
 }
 
-uint64_t shared_name(const struct line *line)
+void shared_initialised(const void *address, enum object_kind kind)
+{
+    bool asks = counters && kind != OBJECT_SPIN && may_be_shared(address, kind) &&
+                allowed(ALLOWED_FILES);
+    uint64_t key = asks ? key_of(address, kind) : 0;
+    _Atomic uint64_t *counter = key ? counter_of(key) : NULL;
+    if (counter)
+        begin_lifetime(key, counter);
+}
+
+/* The key of its place. */
+static uint64_t place_of(const struct line *line)
 {
     const _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
     if (!far)
@@ -198,10 +239,16 @@ uint64_t shared_name(const struct line *line)
     return atomic_load(&((const struct counter *)counter)->key);
 }
 
+uint64_t shared_name(const struct line *line)
+{
+    uint64_t place = place_of(line);
+    return place ? mix(place, atomic_load_explicit(&line->lifetime, memory_order_relaxed)) | 1 : 0;
+}
+
 _Atomic uint64_t *shared_beside(const struct line *line, enum shared_note what)
 {
-    uint64_t name = shared_name(line);
-    void *count = name ? poet_counter(mix(name, what), true) : NULL;
+    uint64_t place = place_of(line);
+    void *count = place ? poet_counter(mix(place, what), true) : NULL;
     return count;
 }
 

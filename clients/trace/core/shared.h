@@ -17,13 +17,16 @@ void shared_begin(int fd, uint64_t random);
 uint64_t shared_key(struct object *object,
                     bool *unknown); /* it may be shared, and cannot be looked for */
 
-/* The number by which all processes of the run know a line that they share, 0: it is this process's alone. */
+/* The number by which all processes of the run know the object of a line that they share, 0: it is this
+ * process's alone. */
 uint64_t shared_name(const struct line *line);
 /* Returns a count of such a line that is not that of its events, made with 0, NULL: there is none. */
 enum shared_note { SHARED_SIGNALS = 1, SHARED_MUTEX };
 _Atomic uint64_t *shared_beside(const struct line *line, enum shared_note what);
 /* Finds the counter of an object whose line is not announced, as where no recorded call uses it. */
 void shared_find(struct object *object);
+/* What was at that place before is over, for all processes; for what gets no line by the caller. */
+void shared_initialised(const void *address, enum object_kind kind);
 
 #pragma GCC visibility pop
 #endif

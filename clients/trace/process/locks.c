@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ struct lock {
     enum owner owner;
     int fd;
     uint64_t device, inode, start, end; /* end: the first byte that is not locked */
+    uint64_t born; /* ns: when the file was made, 0 not known; a later one may get its inode number */
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
     uint64_t taken; /* how often the lock had been taken then, by anybody */
@@ -137,10 +139,14 @@ static bool of_process(const struct lock *a, const struct lock *b)
 
 /* ---- what is told ---- */
 
+static uint64_t key_of_file(uint64_t what, const struct lock *l)
+{
+    return mix(mix(mix(what, l->device), l->inode), l->born);
+}
+
 static uint64_t key_of(const struct lock *l)
 {
-    uint64_t file = mix(mix(mix(LOCK_KEY, l->owner == OF_FLOCK), l->device), l->inode);
-    return mix(mix(file, l->start), l->end);
+    return mix(mix(key_of_file(mix(LOCK_KEY, l->owner == OF_FLOCK), l), l->start), l->end);
 }
 
 static poet_line_t line_of(const struct lock *l, int fd)
@@ -155,7 +161,7 @@ static poet_line_t line_of(const struct lock *l, int fd)
 /* Ranges that may overlap order each other in ways that are not told. */
 static unsigned doubt_of_ranges(const struct lock *l)
 {
-    uint64_t *ranges = poet_counter(mix(mix(RANGES_KEY, l->device), l->inode), true), none = 0;
+    uint64_t *ranges = poet_counter(key_of_file(RANGES_KEY, l), true), none = 0;
     uint64_t mine = mix(l->start, l->end) | 1;
     if (l->owner == OF_FLOCK || !ranges ||
         __atomic_compare_exchange_n(ranges, &none, mine, false, __ATOMIC_SEQ_CST,
@@ -328,10 +334,19 @@ static void give_range(const struct lock *lock, const void *site)
 
 static bool file_of(int fd, struct lock *lock)
 {
+    struct statx x;
     struct stat st;
+    lock->fd = fd;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) == 0) {
+        lock->device = makedev(x.stx_dev_major, x.stx_dev_minor);
+        lock->inode = x.stx_ino;
+        lock->born = x.stx_mask & STATX_BTIME ? (uint64_t)x.stx_btime.tv_sec * 1000000000u +
+                                                    x.stx_btime.tv_nsec
+                                              : 0;
+        return true;
+    }
     if (fstat(fd, &st) != 0)
         return false;
-    lock->fd = fd;
     lock->device = st.st_dev;
     lock->inode = st.st_ino;
     return true;
