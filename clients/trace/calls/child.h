@@ -33,6 +33,9 @@ void child_is_foreign(void); /* some of its own do not */
 /* A message to another process; its number, 0 where it could not be told. */
 uint64_t child_message(struct thread *thread, uint16_t type, uintptr_t site);
 
+void fork_prepare(void); /* the prepare handler that runs after those of the program: records the fork */
+void fork_prepared(bool registered); /* it will be called */
+
 /* It becomes another program, unless that fails.  A child of vfork is still in its parent's thread. */
 struct becoming {
     _Atomic uint64_t *slot;

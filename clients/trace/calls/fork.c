@@ -27,11 +27,17 @@
 #pragma weak poet_process_forking
 void poet_process_forking(void);
 
+/* The call of ours that a thread is in: what its prepare handlers do is before the child, so the last of
+ * them records the fork. */
+static __thread struct forking {
+    bool ours;
+    uintptr_t site;
+} forking __attribute__((tls_model("initial-exec")));
+
 /* A message to the child, which receives it when it begins to record.  Where it does not fit
  * there is none, or the child would wait for it. */
-static void fork_begin(uintptr_t site)
+static void record_fork(struct thread *t, uintptr_t site)
 {
-    struct thread *t = site ? thread_recording() : NULL;
     static _Atomic uint64_t serial;
     int saved = errno;
     if (t && !allowed(ALLOWED_CONNECTING)) /* the child will reach no server */
@@ -55,6 +61,17 @@ static void fork_begin(uintptr_t site)
     errno = saved;
 }
 
+static bool prepares; /* the last prepare handler is ours */
+
+void fork_prepare(void)
+{
+    if (!forking.ours) /* the C library's own, as for daemon */
+        return;
+    record_fork(forking.site ? thread_recording() : NULL, forking.site);
+}
+
+void fork_prepared(bool registered) { prepares = registered; }
+
 static void fork_end(long child, bool runs_handlers)
 {
     int saved = errno;
@@ -67,8 +84,12 @@ static void fork_end(long child, bool runs_handlers)
 
 static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
 {
-    fork_begin(site);
+    struct forking outer = forking; /* a prepare handler may fork, too */
+    forking = (struct forking){true, site};
+    if (!runs_handlers || !prepares)
+        record_fork(site ? thread_recording() : NULL, site);
     pid_t child = call();
+    forking = outer;
     fork_end(child, runs_handlers);
     return child;
 }
@@ -96,7 +117,7 @@ void fork_begins(uintptr_t site)
 {
     if (poet_process_forking)
         poet_process_forking();
-    fork_begin(site);
+    record_fork(site ? thread_recording() : NULL, site);
 }
 
 void fork_ends(long number, long a, long b, long child)

@@ -470,7 +470,7 @@ static void start(void)
         input_streams();
     }
     stranger_shut(false);
-    pthread_atfork(NULL, NULL, after_fork);
+    fork_prepared(pthread_atfork(fork_prepare, NULL, after_fork) == 0);
     errno = saved;
 }
 

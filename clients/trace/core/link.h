@@ -54,8 +54,8 @@ bool server_may_share(void);
  * them. */
 int descriptor_away(int fd, int least);
 void server_forget(void); /* the life ends here, quietly */
-void server_forked(void);
-void server_left(void); /* in a child: the connection is its parent's, and stays */ /* the same, in the child */
+void server_forked(void); /* the same, in the child */
+void server_left(void);   /* in a child: the connection is its parent's, and stays */
 unsigned server_wait_ms(void);
 
 #pragma GCC visibility pop

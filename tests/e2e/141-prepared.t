@@ -1,0 +1,109 @@
+#!/bin/bash
+# What the prepare handlers of a fork do, and what was done before in the locks that they take, is before
+# the child: pthread_atfork is made for that.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+cat >prepared.c <<'C'
+#define _GNU_SOURCE
+#include <poet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define MARK(x) poet_text("mark %s", x)
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static sem_t held;
+static void prepare_outer(void) { MARK("prepares"); pthread_mutex_lock(&outer); MARK("has-outer"); }
+static void parent_outer(void) { MARK("parent"); pthread_mutex_unlock(&outer); }
+static void child_outer(void) { MARK("child"); pthread_mutex_unlock(&outer); }
+static void prepare_inner(void) { pthread_mutex_lock(&inner); MARK("has-inner"); }
+static void release_inner(void) { pthread_mutex_unlock(&inner); }
+static void *work(void *p)
+{
+    pthread_mutex_lock(&outer);
+    sem_post(&held);
+    usleep(20000); /* so that the handler mostly waits */
+    MARK("worked");
+    pthread_mutex_unlock(&outer);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sem_init(&held, 0, 0);
+    pthread_atfork(prepare_inner, release_inner, release_inner); /* runs second */
+    pthread_atfork(prepare_outer, parent_outer, child_outer);
+    pthread_create(&t, NULL, work, NULL);
+    sem_wait(&held);
+    MARK("calls");
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_mutex_lock(&outer); /* a copy */
+        MARK("child-has-outer");
+        pthread_mutex_unlock(&outer);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            MARK("grandchild");
+            _exit(0);
+        }
+        waitpid(grandchild, NULL, 0);
+        _exit(0);
+    }
+    pthread_mutex_lock(&outer);
+    MARK("parent-has-outer");
+    pthread_mutex_unlock(&outer);
+    waitpid(child, NULL, 0);
+    pthread_join(t, NULL);
+    return argc > 9 && argv;
+}
+C
+cat >plain.c <<'C'
+#include <poet.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    poet_text("mark before");
+    if (fork() == 0) {
+        poet_text("mark child");
+        return 0;
+    }
+    poet_text("mark after");
+    wait(0);
+    return 0;
+}
+C
+# orders.py TRACE TRUTH...: "a<b", "a|b" of the first marks so called; prints those that are answered otherwise, and "done"
+cat >orders.py <<'P'
+import json, re, subprocess, sys
+trace, marks = sys.argv[1], {}
+for text in subprocess.run(["poet", "dump", "--json", trace], capture_output=True, text=True).stdout.splitlines():
+    f = json.loads(text)
+    for t in f.get("texts") or []:
+        if t.startswith("mark "):
+            marks.setdefault(t[5:], f["event"])
+truths = [re.fullmatch(r"([\w-]+)([<|])([\w-]+)", t).groups() for t in sys.argv[2:]]
+answers = subprocess.run(["poet", "order", trace, "-"], capture_output=True, text=True,
+                         input="".join("%s %s\n" % (marks[a], marks[b]) for a, _, b in truths)).stdout.split()
+for (a, how, b), got in zip(truths, answers, strict=True):
+    if got != {"<": "before", "|": "concurrent"}[how]:
+        print("%s%s%s: %s" % (a, how, b, got))
+print("done")
+P
+prepared_truths="calls<prepares prepares<has-outer worked<has-outer has-outer<has-inner has-inner<child has-outer<child worked<child
+    has-inner<parent child<child-has-outer child|parent child|parent-has-outer child-has-outer<grandchild worked<grandchild"
+try() { # try NAME: the program, its trace and orders
+    check "$1: it runs" env POET_OUTPUT="$1.poet" "./$1" 
+    check "$1: the trace is sound" sound "$1.poet"
+}
+for how in "" "-static"; do
+    poetcc -trace -g $how prepared.c -o prepared
+    try prepared
+    is "what prepares a fork is before the child ${how:+(static)}" "$(python3 orders.py prepared.poet $prepared_truths)" done
+    poetcc -trace -g $how plain.c -o plain
+    try plain
+    is "a fork without handlers ${how:+(static)}" "$(python3 orders.py plain.poet 'before<child' 'child|after')" done
+    rm -f ./*.poet
+done
+done_testing
