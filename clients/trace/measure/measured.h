@@ -33,6 +33,7 @@ struct measured {
     uint64_t
         off; /* ticks, for how long in all it had not run by its last look at its processor clock */
     uint64_t gap; /* ticks: the least for which a thread is asked whether it ran */
+    int process; /* its number; another one looks: that is a child of vfork */
     uint32_t clock; /* QUEUE_CLOCK_* */
     uint32_t serial; /* no other region of the process has it */
     _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */

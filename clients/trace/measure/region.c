@@ -41,6 +41,7 @@ static struct measured *begin(struct thread *t, void *memory)
     if (m->head) /* it was used before; else it is zero, and most of it need not be touched */
         clear(m);
     m->head = memory;
+    m->process = getpid();
     m->clock = t->queue->clock;
     m->gap = GAP_NS;
     m->room = REGION_FRAMES;

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Calls while another one is in the thread's place: a child of vfork, which runs in its parent's memory on a processor
+# clock of its own.  What it does is its parent's, which does not run meanwhile; no time is counted twice.
+. "$(dirname "$0")/lib.sh"
+measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
+# of PATH COLUMN: 3 calls, 4 ended, 6 real, 7 own, 8 off
+of() { awk -v path="$1" -v column="$2" '$2 == path { sum += $column } END { printf "%.0f\n", sum }' out; }
+# balanced PATH: own + off of all that is called below it is its real time (to a millionth), and none of it counts twice
+balanced() { awk -v path="$1" 'index($2 "/", path "/") == 1 { sum += $7 + $8 } $2 == path { real = $6 }
+    END { d = (sum - real) / real; print (d < 1e-6 && d > -1e-6 ? "yes" : sum " of " real) }' out; }
+
+cat >vforks.c <<'C'
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#define NI __attribute__((noinline))
+__attribute__((no_instrument_function)) static inline double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+NI void turns(double ms) { for (double end = cpu_ms() + ms; cpu_ms() < end;); }
+NI void rests(void) { struct timespec t = {0, 10000000}; nanosleep(&t, 0); }
+NI void child(char **v) { turns(30); rests(); execv(v[0], v); _exit(1); }
+NI int launch(char **v) { pid_t p = vfork(); if (!p) child(v); return p; }
+NI void later(void) { rests(); }
+int main(void)
+{
+    char *v[] = {"/bin/true", 0};
+    turns(20); /* the parent's clock is ahead of the child's, then behind */
+    for (int i = 0; i < 3; i++) { waitpid(launch(v), 0, 0); later(); }
+    return 0;
+}
+C
+poetcc -profile -no-pie -O1 vforks.c -o vforks
+POET_METERS=calls=cpu measured ./vforks
+is 'what the child calls is counted' "$(of /main/launch/child/turns 3) $(of /main/launch/child/rests 3)" '3 3'
+is 'all times within main are its time' "$(balanced /main)" yes
+is 'and within what made the child' "$(balanced /main/launch)" yes
+is 'while the child runs its parent does not' \
+    "$(awk '$2 ~ /launch/ { own += $7; off += $8 } END { print (off > 3 * own ? "yes" : "ran " own ", did not " off) }' out)" yes
+is 'nothing is mismatched' "$(awk '$2 == "numbers" && $3 + $4 + $5 + $6 != 0' out)" ''
+poetcc -profile -g vforks.c -o shown
+poet record -o shown.poet -- ./shown 2>record.err
+until_true finished shown.poet
+poet calls shown.poet >calls.out
+like 'a table' "$(cat calls.out)" '^launch .* 3 '
+is 'no more time is shown than the thread lived' "$(grep -c 'before the first events of threads' calls.out)" 0
+done_testing
