@@ -329,6 +329,9 @@ int64_t *poet_watch(const char *name, const char *unit);
  * makes it. */
 void poet_waits(poet_type_t type);
 void poet_goes_on(poet_type_t type);
+/* The calling thread does nothing from now on (1), as one of a pool that has no work, or works again (0): calls that
+ * other threads make meanwhile are not concurrent with it.  Twice the same is once.  It may make events in between. */
+void poet_rests(int rests);
 
 /* ---- on and off ---- */
 

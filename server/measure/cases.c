@@ -29,6 +29,8 @@ struct case_thread {
     uint32_t maker;
     int64_t made_ns;
     struct caller maker_was; /* where it was when it made it */
+    struct case_away *away;
+    size_t away_count, away_at; /* those before are over */
     bool done, runs, was_made;
 };
 
@@ -43,6 +45,12 @@ void cases_add(struct cases *c, const struct entries_thread *thread, const uint3
                              .open = memory_zeroed(c->scopes + 1, sizeof(uint32_t)),
                              .maker = maker,
                              .made_ns = made_ns};
+}
+
+void cases_away(struct cases *c, struct case_away *away, size_t count)
+{
+    c->threads[c->thread_count - 1].away = away;
+    c->threads[c->thread_count - 1].away_count = count;
 }
 
 /* ---- sums ---- */
@@ -99,9 +107,23 @@ static struct caller innermost(const struct cases *c, const struct case_thread *
 
 static void look_whether_it_runs(struct cases *c, struct case_thread *t)
 {
-    bool runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
-    c->running += runs && !t->runs ? 1 : !runs && t->runs ? UINT32_MAX : 0;
-    t->runs = runs;
+    t->runs = t->depth ? !c->waits[t->frames[t->depth - 1].scope] : !t->done;
+}
+
+/* (Times that are asked for do not fall.) */
+static bool is_away(struct case_thread *t, int64_t now)
+{
+    while (t->away_at < t->away_count && t->away[t->away_at].to_ns <= now)
+        t->away_at++;
+    return t->away_at < t->away_count && t->away[t->away_at].from_ns <= now;
+}
+
+static bool another_runs(struct cases *c, const struct case_thread *than, int64_t now)
+{
+    for (uint32_t i = 0; i < c->thread_count; i++)
+        if (&c->threads[i] != than && c->threads[i].runs && !is_away(&c->threads[i], now))
+            return true;
+    return false;
 }
 
 static uint8_t case_of(struct caller caller, bool concurrent, bool on_its_thread)
@@ -121,7 +143,7 @@ static void begin_call(struct cases *c, struct case_thread *t, uint32_t context,
     look_whether_it_runs(c, t);
     if (!scope || c->waits[scope])
         return;
-    f->concurrent = c->running > 1;
+    f->concurrent = another_runs(c, t, now);
     f->outermost = !t->open[scope]++;
     enter(c, f, sums_of(c, 0, scope, f->concurrent));
     caller = inside ? caller : t->maker_was;
@@ -219,6 +241,7 @@ void cases_free(struct cases *c)
         entries_walk_end(&c->threads[i].walk);
         free(c->threads[i].frames);
         free(c->threads[i].open);
+        free(c->threads[i].away);
     }
     free(c->threads);
     free(c->items);

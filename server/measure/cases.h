@@ -2,8 +2,9 @@
  * cprof, 1987): S-S, S-C, C-S, C-C, with how often, how long by
  * threads and how long by the clock.  One sweep over when the calls of all threads began and ended: exact.
  *
- * A call is concurrent (C) if, as it begins, more than one thread is between its first call and its last and does not wait;
- * else sequential (S).
+ * A call is concurrent (C) if, as it begins, another thread is between its first call and its last, does not wait, and is
+ * not away: what is known besides of when threads were blocked (as the idle ones of a pool) is given with them; else
+ * sequential (S).
  *
  * An arc of a caller that was sequential is S-S or S-C as the call is.  Of a caller that was concurrent itself, what it calls
  * on its own thread is no more concurrent than it is: C-S; C-C is what a thread that it made begins with.  What a thread
@@ -37,15 +38,21 @@ struct cases {
     /* its own: */
     struct map index;
     struct case_thread *threads;
-    uint32_t thread_count, running;
+    uint32_t thread_count;
     bool begun;
 };
 
 #define CASES_NOBODY UINT32_MAX
+/* From when to when a thread did nothing. */
+struct case_away {
+    int64_t from_ns, to_ns;
+};
+
 /* A thread; maker: the number, in the order of adding, of the thread that made it, and when.  What is given stays until
- * the end. */
+ * the end; `away`, in the order of time, is the callee's. */
 void cases_add(struct cases *c, const struct entries_thread *thread, const uint32_t *scope_of,
                size_t context_count, uint32_t maker, int64_t made_ns);
+void cases_away(struct cases *c, struct case_away *away, size_t count); /* of the last one added */
 /* About `budget` entries more; true: that was all. */
 bool cases_go_on(struct cases *c, uint64_t *budget);
 void cases_free(struct cases *c);

@@ -99,7 +99,7 @@ void thread_end(struct thread *t)
         lost_pass_on(t);
     lost_leave(t);
     region_end(t);
-    if (t->task && !t->waiting)
+    if (t->task && !t->waiting && !t->rests)
         atomic_fetch_sub(&threads_running, 1);
     if (t == thread_base)
         thread_mine = thread_base = NULL;

@@ -49,6 +49,7 @@ struct thread {
     volatile uint16_t
         untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
+    bool rests;         /* it is no running thread (poet_rests) */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
     bool stalled;       /* waited once in vain: drop until there is room */

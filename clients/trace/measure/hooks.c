@@ -133,15 +133,27 @@ void hooks_wait(struct thread *t, uint32_t type, uintptr_t site)
     if (m)
         frames_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
     t->waiting++;
-    atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
+    if (!t->rests)
+        atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
 }
 
 void hooks_go_on(struct thread *t, uint32_t type)
 {
     t->waiting--;
-    atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
+    if (!t->rests)
+        atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
     if (t->measured)
         frames_exit(t->measured, hooks_wanted(t), type, STACK);
+}
+
+void poet_rests(int rests)
+{
+    struct thread *t = thread_mine;
+    if (!t || t->rests == (rests != 0))
+        return;
+    t->rests = rests != 0;
+    if (!t->waiting)
+        atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
 }
 
 void poet_waits(poet_type_t type)

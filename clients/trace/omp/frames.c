@@ -9,6 +9,16 @@
 static __thread struct frame *now __attribute__((tls_model("initial-exec")));
 static __thread struct frame outside __attribute__((tls_model("initial-exec"))); /* of every team */
 
+static __thread bool pooled __attribute__((tls_model("initial-exec"))); /* a worker of the runtime */
+
+/* Does it wait where it is, or is it a worker that is in no team? */
+static void say_whether_it_rests(void)
+{
+    poet_rests(now ? now->waits : pooled || outside.waits);
+}
+
+void frame_pooled(void) { pooled = true; }
+
 struct frame *frame_here(void)
 {
     if (now)
@@ -29,6 +39,7 @@ struct frame *frame_begin(struct frame *frame, uint64_t id, struct group *group)
     struct frame *outer = now;
     *frame = (struct frame){.id = id, .group = group};
     now = frame;
+    say_whether_it_rests();
     return outer;
 }
 
@@ -37,6 +48,7 @@ void frame_end(struct frame *frame, struct frame *outer)
     depends_free(frame->depends);
     frame->depends = NULL;
     now = outer;
+    say_whether_it_rests();
 }
 
 void frame_waits(enum event by, poet_line_t line, const void *site)
@@ -46,9 +58,14 @@ void frame_waits(enum event by, poet_line_t line, const void *site)
     f->waits_by = by;
     f->waits_for = line;
     f->waits_at = site;
+    say_whether_it_rests();
 }
 
-void frame_goes_on(void) { frame_here()->waits = false; }
+void frame_goes_on(void)
+{
+    frame_here()->waits = false;
+    say_whether_it_rests();
+}
 
 bool frame_is_waiting(enum event by) { return frame_here()->waits && frame_here()->waits_by == by; }
 
@@ -56,5 +73,6 @@ struct frame *frame_resume(struct frame *frame)
 {
     struct frame *before = now;
     now = frame;
+    say_whether_it_rests();
     return before;
 }

@@ -33,6 +33,7 @@ void frame_end(struct frame *frame, struct frame *outer);
 void frame_waits(enum event by, poet_line_t line, const void *site); /* here, from now on */
 void frame_goes_on(void);
 bool frame_is_waiting(enum event by);
+void frame_pooled(void); /* the calling thread is a worker of the runtime: it rests where it is in none */
 /* The thread goes on in another one that had begun; gives the one that it was in. */
 struct frame *frame_resume(struct frame *frame);
 

@@ -83,6 +83,8 @@ void member_begin(struct member *m, struct team *team, uint32_t size, uint32_t n
     *m = (struct member){.team = team, .outer = mine, .number = number};
     atomic_store(&team->size, size);
     mine = m;
+    if (team->master != thread_own())
+        frame_pooled();
     m->outer_frame = frame_begin(&m->frame, frame_unique(), NULL);
     bool recorded;
     if (team->master == thread_own() || !team->followed) {

@@ -70,7 +70,7 @@ void callrows_columns(struct shown_table *t, bool times)
         enum seen seen = columns[i].seen;
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
         t->columns[t->column_count - 1].exact =
-            i != NET && i != MEASURING; /* these two are estimates */
+            i != NET && i != MEASURING && i != CONCURRENT; /* estimates, and an upper bound */
         if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
             table_detail(t);
     }

@@ -42,6 +42,31 @@ static uint32_t maker_of(const struct work *w, const struct course_of *course)
     return CASES_NOBODY;
 }
 
+/* When a thread was blocked, as far as the order tells, by the program's clock: idle in a pool, too. */
+struct absence {
+    struct case_away *items;
+    size_t count, room;
+    int64_t start_ns;
+};
+
+static void add_absence(void *context, const struct spell *spell)
+{
+    struct absence *a = context;
+    if (spell->state != STATE_BLOCKED)
+        return;
+    a->items = grow(a->items, &a->room, a->count + 1, sizeof *a->items);
+    a->items[a->count++] =
+        (struct case_away){a->start_ns + spell->from_ns, a->start_ns + spell->to_ns};
+}
+
+static void add_absences(struct work *w, const struct course_of *course)
+{
+    struct absence a = {.start_ns = (int64_t)w->entered.run->start_ns};
+    if (course)
+        states_visit(&w->view->lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
+    cases_away(&w->cases, a.items, a.count);
+}
+
 static void look(struct work *w)
 {
     struct entered *e = &w->entered;
@@ -59,6 +84,7 @@ static void look(struct work *w)
                               : INT64_MAX;
         cases_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
                   made_ns);
+        add_absences(w, course);
     }
     w->begun = true;
 }

@@ -1,0 +1,77 @@
+# Threads of an OpenMP pool that have no work are no running threads: calls made meanwhile are not concurrent.
+. "$(dirname "$0")/lib.sh"
+
+cat >idle.c <<'X'
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static volatile long count;
+
+__attribute__((noinline)) void before(void) { count++; }
+__attribute__((noinline)) void between(void) { count++; }
+__attribute__((noinline)) void after(void) { count++; }
+
+__attribute__((noinline)) void within(void) { count++; }
+
+__attribute__((noinline)) static void await(atomic_int *arrived, int all)
+{
+    atomic_fetch_add(arrived, 1);
+    while (atomic_load(arrived) < all)
+        sched_yield();
+}
+
+__attribute__((noinline)) static void region(void)
+{
+    static atomic_int come, done;
+    static int all;
+    all += 3;
+#pragma omp parallel num_threads(3)
+    { /* none is idle while one of them calls */
+        await(&come, all);
+        within();
+        await(&done, all);
+    }
+}
+
+int main(void)
+{
+    for (int i = 0; i < 10; i++)
+        before();
+    region();
+    usleep(300000); /* until the pool has nothing to do any more */
+    for (int i = 0; i < 10; i++)
+        between();
+    region();
+    usleep(300000);
+    for (int i = 0; i < 10; i++)
+        after();
+    return 0;
+}
+X
+
+# concurrent FILE FUNCTION: how many of its calls were, by the sums
+concurrent() {
+    perl -ne 'print $1 if /"scope":"'"$2"' .*"calls":(?:10|6),"concurrent":(\d+)/' "$1"
+}
+# cases FILE FUNCTION: the states in which it was called
+cases() { perl -ne 'print $1 if /"scope":"'"$2"' .*?"case":"([SC])"/' "$1"; }
+
+compilers=gcc
+clang_has_openmp && compilers="gcc clang"
+for cc in $compilers; do
+    CC=$cc poetcc -profile -g -fopenmp idle.c -o idle || exit 1
+    (POET_OUTPUT=$cc.poet POET_METERS=calls=every ./idle) 2>/dev/null
+    until_true finished $cc.poet
+    check "$cc: the trace is sound" poet check $cc.poet
+    poet calls --json $cc.poet >sums
+    poet calls --json --cases $cc.poet >cases
+    for f in before between after; do
+        is "$cc: no call of $f was concurrent" "$(concurrent sums $f)" 0
+        is "$cc: and its cases say so" "$(cases cases $f)" S
+    done
+    is "$cc: those in the regions were" "$(concurrent sums within)" 6
+    is "$cc: and their cases say so" "$(cases cases within)" C
+done
+done_testing
