@@ -60,6 +60,7 @@ static void before_init(const void *site)
 {
     events_begin();
     note(EVENT_init, 0, site);
+    note_waits(EVENT_init);
 }
 
 /* All ranks take part, those that are not traced, too. */
@@ -86,6 +87,7 @@ API int MPI_Init(int *argc, char ***argv)
 {
     before_init(SITE);
     int e = PMPI_Init(argc, argv);
+    note_goes_on(EVENT_init);
     if (e == MPI_SUCCESS)
         after_init(SITE);
     return e;
@@ -95,6 +97,7 @@ API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     before_init(SITE);
     int e = PMPI_Init_thread(argc, argv, required, provided);
+    note_goes_on(EVENT_init);
     if (e == MPI_SUCCESS)
         after_init(SITE);
     return e;
@@ -106,9 +109,13 @@ API int MPI_Finalize(void)
     struct comm *world = followed ? comm_of(MPI_COMM_WORLD) : NULL;
     if (followed)
         note(EVENT_finalise, world && ranks_all_traced() ? world->line : 0, SITE);
+    if (followed)
+        note_waits(EVENT_finalise);
     following = false;
     int e = PMPI_Finalize();
-    if (followed)
+    if (followed) {
+        note_goes_on(EVENT_finalise);
         note(EVENT_finalised, 0, SITE);
+    }
     return e;
 }

@@ -24,6 +24,9 @@ struct work {
     size_t called_count, called_room;
     uint32_t next; /* thread */
     uint32_t threads; /* that count */
+    uint32_t processes; /* that they are of */
+    bool *seen; /* by process */
+    size_t seen_room;
     struct sums_head head; /* sums and maxima of theirs */
     uint32_t blind; /* threads of which the processor time is not known any more */
     int64_t life_ns, as_of_ns;
@@ -106,6 +109,9 @@ static void note_head(struct work *w, const struct context_thread *thread)
 {
     const struct sums_head *head = &thread->head;
     int64_t at_ns = as_of_ns(w->view, thread);
+    w->seen = grow_zeroed(w->seen, &w->seen_room, thread->process + 1, sizeof *w->seen);
+    w->processes += !w->seen[thread->process];
+    w->seen[thread->process] = true;
     w->blind += (head->flags & SUMS_BLIND) != 0;
     w->head.folded += head->folded;
     w->head.deep += head->deep;
@@ -246,6 +252,12 @@ static void add_lost(const struct work *w, const struct call_sums *all, struct s
                        "they went on last is not known; where that is more than 1 %% of self, cpu is "
                        "left out",
                        (double)all->running_ns / 1e6);
+    if (w->processes > 1)
+        table_add_note(t,
+                       "conc. is of threads of one process: what overlapped between these %u "
+                       "processes is in poet calls --cases, where each call was kept "
+                       "(POET_METERS=calls=every)",
+                       w->processes);
     if (h->folded)
         table_add_note(t, "%llu calls found no room and count as (other)",
                        (unsigned long long)h->folded);
@@ -389,6 +401,7 @@ static void free_work(void *work)
     for (size_t i = 0; i < w->called_count; i++)
         calls_free(&w->called[i].calls);
     free(w->called);
+    free(w->seen);
     scopes_free(&w->scopes);
     free(w);
 }
