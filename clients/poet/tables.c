@@ -33,7 +33,8 @@ static const struct argp_option options[] = {
     {"lines", OPTION_LINES, "LIST", 0,
      "only these threads: numbers, or names with * and ?, separated by commas", 2},
     {"from", OPTION_FROM, "WHEN", 0,
-     "from an event (LINE:NUMBER) or a time of the run on, as 1.5s, 20ms, 300us or 5ns", 2},
+     "from an event (LINE:NUMBER) on, or from a time, as 1.5s, 20ms, 300us or 5ns: since the "
+     "first program of the run was connected to its server, as poet dump prints times", 2},
     {"to", OPTION_TO, "WHEN", 0, "up to an event or a time", 2},
     {"past-of", OPTION_PAST_OF, "EVENT", 0, "only what happened before this event", 2},
     {NULL, 0, NULL, 0, "What of it is shown:", 3},

@@ -3,6 +3,7 @@
 #include "clients/poet/awaiting.h"
 #include "clients/poet/chartrun.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/narrow.h"
 #include "clients/poet/paper.h"
 #include "clients/poet/tableasking.h"
 #include "clients/poet/tableforms.h"
@@ -92,6 +93,8 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
     }
+    if (!section->words)
+        narrow_sheet(&sheet);
     if (!w->some && !section->page)
         date_title(&sheet, &w->subject->source, w->f == stdout && isatty(STDOUT_FILENO));
     tableforms_text(w->f, &sheet, !w->some);

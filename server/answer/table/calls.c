@@ -326,6 +326,11 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
         table_add_note(t, "no thread that measured its calls lived then");
         return;
     }
+    if (!w->threads && w->all->count && w->view->request->line_count) {
+        table_add_note(t, "none of the lines that are asked for is a thread that measured its "
+                          "calls: poet states lists the threads");
+        return;
+    }
     if (!w->threads) {
         table_add_note(t,
                        "no thread measured its calls: compile with poetcc -profile, and have calls "

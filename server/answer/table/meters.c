@@ -27,6 +27,7 @@ struct metering {
     const struct target_meter **meters; /* all, those of descriptions first */
     size_t count, room;
     uint8_t **roles; /* by meter: by type an enum does */
+    uint8_t *met; /* by meter: what of it was met, an enum does */
     uint32_t types; /* that roles has */
     uint64_t position; /* the next one */
     struct contexts *contexts;
@@ -46,6 +47,7 @@ static void free_work(void *work)
     for (size_t i = 0; i < m->count; i++)
         free(m->roles[i]);
     free(m->roles);
+    free(m->met);
     free(m->meters);
     map_free(&m->open);
     map_free(&m->at);
@@ -107,6 +109,7 @@ static void *begin(const struct table_view *view, char **problem)
     for (size_t i = 0; i < view->run->target_count; i++)
         add_meters(m, view->run->targets[i]->meters, view->run->targets[i]->meter_count);
     m->roles = memory_zeroed(m->count + 1, sizeof *m->roles);
+    m->met = memory_zeroed(m->count + 1, sizeof *m->met);
     m->position = order_first(view->run->order);
     return m;
 }
@@ -137,6 +140,7 @@ static void add(struct sum *sum, int64_t value)
 static void look(struct metering *m, uint32_t meter, uint8_t role, const struct event *e,
                  int64_t at_ns)
 {
+    m->met[meter] |= role;
     if (role & COUNTS)
         add(sum_of(m, meter, e->thread), 1);
     if (!(role & (BEGINS | ENDS)))
@@ -305,6 +309,37 @@ static void add_formula(struct metering *m, struct shown_table *t, const struct 
     }
 }
 
+/* "petition, wait"; the caller frees it. */
+static char *names_said(const struct target_names *names)
+{
+    char *all = memory_copied("");
+    for (size_t i = 0; i < names->count; i++) {
+        char *more = memory_printed("%s%s%s", all, i ? ", " : "", names->items[i]);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
+/* A time of 0 ms is one thing, and that nothing was ever timed another. */
+static void note_unmatched(const struct metering *m, uint32_t meter, struct shown_table *t)
+{
+    const struct target_meter *of = m->meters[meter];
+    uint8_t met = m->met[meter];
+    const struct target_names *none = of->count.count ? &of->count
+                                      : met & BEGINS  ? &of->to
+                                                      : &of->from;
+    char *names = names_said(none);
+    if (!of->count.count && (met & (BEGINS | ENDS)) == (BEGINS | ENDS))
+        table_add_note(t,
+                       "%s: nothing matched: no thread did what it ends with (%s) after what it "
+                       "begins with%s",
+                       of->name, names, of->per_line ? ", of the same line" : "");
+    else
+        table_add_note(t, "%s: nothing matched: there is no event %s", of->name, names);
+    free(names);
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct metering *m = work;
@@ -318,6 +353,9 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         if (m->meters[i]->formula || m->meters[i]->own)
             continue;
         struct sum all = whole(m, i);
+        bool asked = m->meters[i] >= m->own && m->meters[i] < m->own + m->own_count;
+        if (!all.count && asked)
+            note_unmatched(m, i, t);
         if (!threads)
             add_sum(t, m->meters[i], &all, false);
         for (size_t k = 0; threads && k < m->sum_count; k++)

@@ -103,11 +103,14 @@ static int64_t percentile(const struct meter_sums *s, unsigned percent)
     return s->most;
 }
 
-static void fill_distribution(struct table_cell *c, const struct meter_sums *s)
+static void fill_distribution(struct table_cell *c, const char *unit, const struct meter_sums *s)
 {
     static const unsigned percents[] = {50, 90, 99};
-    for (unsigned i = 0; i < 3; i++)
-        c[METER_P50 + i] = cell_number(percentile(s, percents[i]));
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t most = percentile(s, percents[i]);
+        c[METER_P50_AMOUNT + i] = meter_amount(unit, (double)most);
+        c[METER_P50 + i] = cell_number(most);
+    }
 }
 
 static void fill_values(struct table_cell *c, const struct row *row)
@@ -138,7 +141,7 @@ static void fill_counted(struct table_cell *c, const struct row *row)
     if (s->count && row->name->kind != METER_COUNT)
         fill_values(c, row);
     if (s->count && row->name->kind == METER_DISTRIBUTION)
-        fill_distribution(c, s);
+        fill_distribution(c, unit, s);
 }
 
 static void fill_samples(struct table_cell *c, const struct row *row)
@@ -194,9 +197,18 @@ void ownmeters_columns(const struct run *run, struct shown_table *t)
 {
     if (!any_distribution(run))
         return;
-    table_add_column(t, "p50", "p50 \u2264", TABLE_COUNT, NULL);
-    table_add_column(t, "p90", "p90 \u2264", TABLE_COUNT, NULL);
-    table_add_column(t, "p99", "p99 \u2264", TABLE_COUNT, NULL);
+    static const char *const names[] = {"p50", "p90", "p99"};
+    for (unsigned i = 0; i < 3; i++) {
+        char *amount = memory_printed("%s_amount", names[i]),
+             *title = memory_printed("%s \u2264", names[i]);
+        table_add_column(t, amount, title, TABLE_TEXT, NULL);
+        free(title);
+        free(amount);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
+        table_detail(t);
+    }
 }
 
 static bool has_range(const struct table_view *view)

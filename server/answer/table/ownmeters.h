@@ -19,7 +19,10 @@ enum meter_column {
     METER_MEAN,
     METER_KIND,
     METER_GOOD, /* "high" or "low", where a description says so */
-    METER_P50, /* these where there are distributions */
+    METER_P50_AMOUNT, /* these where there are distributions: as people read them, and as numbers */
+    METER_P90_AMOUNT,
+    METER_P99_AMOUNT,
+    METER_P50,
     METER_P90,
     METER_P99
 };

@@ -157,12 +157,17 @@ static void fill_threads(const struct path_work *w, struct shown_table *t)
     free(on);
 }
 
+/* The least time in which all that was worked can be done on the processors that are asked for, or on any number. */
+static int64_t least_of(const struct path_work *w)
+{
+    int64_t share = w->cpus ? w->basis->sums.work_ns / (int64_t)w->cpus : 0;
+    return share > w->basis->span_ns ? share : w->basis->span_ns;
+}
+
 static void fill_total(const struct path_work *w, struct shown_table *t)
 {
     struct table_cell *cells = table_make_total(t);
-    int64_t work = w->basis->sums.work_ns, least = w->basis->span_ns;
-    if (w->cpus && work / (int64_t)w->cpus > least)
-        least = work / (int64_t)w->cpus;
+    int64_t work = w->basis->sums.work_ns, least = least_of(w);
     cells[PATH_NS] = cells[LENGTH] = cell_number(basis_length(w->basis));
     cells[TOTAL_NS] = cell_number(w->basis->sums.runs_ns);
     cells[WORK] = cell_number(work);
@@ -232,6 +237,9 @@ static void add_notes(const struct path_work *w, struct shown_table *t)
                            : "",
                        (double)w->basis->span_ns / 1e6,
                        share_of(w->basis->sums.work_ns, w->basis->span_ns));
+    if (w->cpus && !from_later(w))
+        table_add_note(t, "%llu processors make it at most %.2f times as fast as one",
+                       (unsigned long long)w->cpus, share_of(w->basis->sums.work_ns, least_of(w)));
     if (w->changed)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
                        (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,

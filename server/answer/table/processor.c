@@ -134,7 +134,7 @@ static void note_lost(struct shown_table *t, const struct table_view *view)
     if (lost && by_switches(view))
         table_add_note(t,
                        "%llu switch records were lost: until a thread is told of again it is said "
-                       "to run",
+                       "to run, so running is an upper bound",
                        (unsigned long long)lost);
     if (spans_most(view->lives.spans) && by_switches(view))
         table_add_note(t, "a server keeps the first %llu switches, of all: later ones are lost",
@@ -162,8 +162,9 @@ void processor_note(struct shown_table *t, const struct table_view *view,
             rest);
     else if (by_switches(view))
         table_add_note(t,
-                       "running, ready, system: as the kernel switched threads, exactly; one that "
+                       "running, ready, system: as the kernel switched threads, %s; one that "
                        "had slept and had no processor yet is still in system%s",
+                       spans_lost_count(view->lives.spans) ? "as far as it was told" : "exactly",
                        rest);
     else if (by_clock(view))
         note_clock(t, said);

@@ -1,0 +1,10 @@
+/* A table as text whose names are no wider than is good to read. */
+#ifndef CLIENTS_POET_NARROW_H
+#define CLIENTS_POET_NARROW_H
+
+#include "render/table.h"
+
+/* Shortens the names of its cells, and says so in a note. */
+void narrow_sheet(struct sheet *sheet);
+
+#endif

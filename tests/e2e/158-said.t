@@ -1,0 +1,86 @@
+# What tables say of themselves: widths, units, and that nothing matched.
+. "$(dirname "$0")/lib.sh"
+
+# ---- names of C++ ----
+cat >wide.cc <<'X'
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using names = std::map<std::string, std::vector<std::pair<std::string, std::shared_ptr<std::string>>>>;
+
+struct less_than {
+    int v;
+    __attribute__((noinline)) bool operator<(const less_than &o) const { return v < o.v; }
+};
+
+template <class T> __attribute__((noinline)) size_t fill_it(T &m, const names &)
+{
+    m["a"].emplace_back("b", nullptr);
+    return m.size();
+}
+
+int main()
+{
+    names m;
+    return fill_it(m, m) != 1 || less_than{2} < less_than{1};
+}
+X
+poetcc++ -profile -g wide.cc -o wide || exit 1
+(POET_OUTPUT=wide.poet ./wide) 2>/dev/null
+until_true finished wide.poet
+poet calls wide.poet >text
+is "no row is wide" "$(awk '!/^note:/ && length > 160' text)" ""
+like "a template is shortened" "$(cat text)" "fill_it<\.\.\.>.* \(wide.cc:13\)"
+like "an operator is not" "$(cat text)" "less_than::operator<.* \(wide.cc:10\)"
+like "that is said" "$(cat text)" "^note: long names are shortened: --json and --csv have all of them"
+like "JSON has all of it" "$(poet calls --json wide.poet)" "fill_it<std::.*shared_ptr<"
+
+# ---- metrics of one's own ----
+cat >counts.c <<'X'
+#include <poet.h>
+#include <pthread.h>
+
+int main(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    poet_meter_t took = poet_meter("request", "ns", POET_DISTRIBUTION);
+    for (int i = 0; i < 10; i++)
+        poet_took(took, 2000000);
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+X
+poetcc -profile -g counts.c -o counts || exit 1
+(POET_OUTPUT=counts.poet ./counts) 2>/dev/null
+until_true finished counts.poet
+like "percentiles have the unit of the rest" "$(poet meters counts.poet)" \
+    "^request .* 2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms +2\.000 ms"
+like "in JSON they are numbers, too" "$(poet meters --json counts.poet)" '"p50":2000000,"p90":2000000,"p99":2000000'
+cat >w.meters <<'X'
+meters = (
+    { name = "held"; from = "enter"; to = "leave"; },
+    { name = "no begin"; from = "nosuch"; to = "leave"; },
+    { name = "no end"; from = "enter"; to = "nosuch"; },
+    { name = "backwards"; from = "leave"; to = "enter"; },
+    { name = "none"; count = "nosuch"; }
+);
+X
+poet meters -m w.meters counts.poet >text
+is "what matched is not said not to" "$(grep -c '^note: held' text)" 0
+like "no event begins it" "$(cat text)" "^note: no begin: nothing matched: there is no event nosuch$"
+like "none ends it" "$(cat text)" "^note: no end: nothing matched: there is no event nosuch$"
+like "none ends it that comes later" "$(cat text)" \
+    "^note: backwards: nothing matched: no thread did what it ends with \(enter\) after what it begins with$"
+like "nothing to count" "$(cat text)" "^note: none: nothing matched: there is no event nosuch$"
+
+# ---- options ----
+mutex=$(poet dump counts.poet | sed -n 's/.*<> \([0-9]*\):.*/\1/p' | head -n 1)
+like "a line that is no thread" "$(poet calls --lines "$mutex" counts.poet 2>&1)" \
+    "none of the lines that are asked for is a thread that measured its calls"
+like "what some processors could win" "$(poet path --cpus=2 counts.poet)" \
+    "^note: 2 processors make it at most [0-9.]+ times as fast as one"
+check "as documented: --zeros=5" poet path --zeros=5 counts.poet
+done_testing
