@@ -6,6 +6,7 @@
 #include "clients/trace/calls/behind.h"
 
 #include "clients/trace/core/libc.h"
+#include "clients/trace/next.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -176,19 +177,23 @@ BEHIND_CALLS(C)
 #undef C
 #define OTHER(other) other
 #else
-static void *look_up(const char *name) { return dlsym(RTLD_NEXT, name); }
+static void *look_up(const char *name) { return next_call(name); }
 #define OTHER(other) NULL
 #endif
 
 /* What libpoet itself calls is not what stands before that. */
 static void own(void)
 {
+#if defined(POET_STATIC)
     libc.read = behind.read;
     libc.pread = behind.pread;
     libc.recvmsg = behind.recvmsg;
     libc.getrandom = behind.getrandom;
     libc.getrusage = behind.getrusage;
     libc.clock_gettime = behind.clock_gettime;
+#else
+    libc_find();
+#endif
 }
 
 void behind_find(void)

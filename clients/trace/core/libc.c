@@ -1,6 +1,7 @@
 #include "clients/trace/core/libc.h"
 
 #include "clients/trace/core/bind.h"
+#include "clients/trace/next.h"
 
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ void libc_find(void)
     if (bind_to_libc())
         return;
 #define L(name)                                                                                    \
-    if ((p = dlsym(RTLD_NEXT, #name)) != NULL)                                                     \
+    if ((p = next_libc_call(#name)) != NULL)                                                       \
         *(void **)&libc.name = p;
     LIBC_CALLS(L)
 #undef L

@@ -3,6 +3,7 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/libc.h"
 #include "clients/trace/core/line.h"
+#include "clients/trace/next.h"
 #include "wire/event.h"
 
 #include <dlfcn.h>
@@ -29,23 +30,11 @@ void real_look_up(void)
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
 #else
-/* A plain look-up, so that others who stand before these calls (a sanitizer, say) are
- * found; but should it give the oldest condition variables, then the newer ones. */
+/* Never NULL: a program may look for a function that this C library does not have, and finds ours. */
 static void *find(const char *name)
 {
-    void *p = dlsym(RTLD_NEXT, name);
-#if defined(__x86_64__)
-    static const char *const renewed[] = {"pthread_cond_init",   "pthread_cond_destroy",
-                                          "pthread_cond_wait",   "pthread_cond_timedwait",
-                                          "pthread_cond_signal", "pthread_cond_broadcast"};
-    for (size_t i = 0; i < sizeof renewed / sizeof *renewed; i++) {
-        if (strcmp(name, renewed[i]) != 0 || p != dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5"))
-            continue;
-        void *fresh = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-        return fresh ? fresh : p;
-    }
-#endif
-    return p;
+    void *p = next_call(name);
+    return p ? p : (void *)(uintptr_t)next_none;
 }
 
 /* An allocator that is not libc's may lock a mutex while a symbol is looked up for the first
@@ -67,6 +56,8 @@ void real_look_up(void)
         *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
     REAL_WORDS(R)
+#undef R
+#define R(result, member, symbol, parameters) *(void **)&real.member = next_call(#symbol);
     REAL_SHARED(R)
 #undef R
     looking = false;

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/heap/counting.h"
 #include "clients/trace/heap/real.h"
+#include "clients/trace/next.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -78,7 +79,7 @@ static void *_Atomic library[FORMS];
 /* One that was loaded later, for a part of the program, is not among the next ones. */
 static void *look_up(enum form form)
 {
-    void *found = dlsym(RTLD_NEXT, names[form]);
+    void *found = next_in(RTLD_NEXT, names[form]);
     void *handle = found ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (handle) {
         found = dlsym(handle, names[form]);

@@ -2,8 +2,8 @@
 #include "clients/trace/heap/real.h"
 
 #include "clients/trace/heap/counting.h"
+#include "clients/trace/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +16,7 @@ bool real_find(void)
     if (counting_mine.inside)
         return false;
     counting_mine.inside = COUNTING_OURS;
-#define C(result, name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
+#define C(result, name, parameters) *(void **)&real.name = next_call(#name);
     REAL_CALLS(C)
 #undef C
     counting_mine.inside = COUNTING_NOT;

@@ -11,6 +11,7 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/next.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static begin_catch *is_another(void *symbol)
     return p == __cxa_begin_catch ? NULL : p;
 }
 
-void catch_begin(void) { from_the_start = is_another(dlsym(RTLD_NEXT, NAME)); }
+void catch_begin(void) { from_the_start = is_another(next_in(RTLD_NEXT, NAME)); }
 
 /* In the scope of a library; where that has us, too, the one with the version that libstdc++ gives it. */
 static begin_catch *seen_by(const char *library)
@@ -39,7 +40,7 @@ static begin_catch *seen_by(const char *library)
     void *opened = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (!opened)
         return NULL;
-    begin_catch *p = is_another(dlsym(opened, NAME));
+    begin_catch *p = is_another(next_in(opened, NAME));
     if (!p)
         p = is_another(dlvsym(opened, NAME, "CXXABI_1.3"));
     dlclose(opened); /* it stays: it was open before */
@@ -49,7 +50,7 @@ static begin_catch *seen_by(const char *library)
 static __attribute__((noinline, cold)) begin_catch *find_for(const void *caller)
 {
     Dl_info is = {0};
-    begin_catch *p = is_another(dlsym(RTLD_NEXT, NAME));
+    begin_catch *p = is_another(next_in(RTLD_NEXT, NAME));
     if (!p && dladdr(caller, &is))
         p = seen_by(is.dli_fname);
     if (!p)

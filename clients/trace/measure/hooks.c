@@ -9,9 +9,9 @@
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/measure/straight.h"
+#include "clients/trace/next.h"
 #include "clients/trace/poet.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 static void (*others_enter)(void *, void *), (*others_exit)(void *, void *);
@@ -24,8 +24,8 @@ void hooks_begin(void)
 {
     adopts = (wanted_first() & WANTED_CALLS) != 0;
 #if !defined(POET_STATIC)
-    void *enter = dlsym(RTLD_NEXT, "__cyg_profile_func_enter");
-    void *leave = dlsym(RTLD_NEXT, "__cyg_profile_func_exit");
+    void *enter = next_in(RTLD_NEXT, "__cyg_profile_func_enter");
+    void *leave = next_in(RTLD_NEXT, "__cyg_profile_func_exit");
     if (enter == leave || !enter || !leave)
         return;
     *(void **)&others_enter = enter;

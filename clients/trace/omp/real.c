@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/trace/omp/real.h"
 
+#include "clients/trace/next.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -38,7 +40,7 @@ static struct runtime *look_up(void *handle)
 {
     struct runtime *r = calloc(1, sizeof *r);
     for (int i = 0; r && i < REAL_COUNT; i++)
-        r->calls[i] = dlsym(handle, names[i]);
+        r->calls[i] = next_in(handle, names[i]);
     if (r)
         r->gomp_is_llvm =
             r->calls[REAL___kmpc_fork_call] &&
@@ -50,7 +52,7 @@ static struct runtime *look_up(void *handle)
 static struct runtime *find_global(void)
 {
     if (atomic_load(&locals) ||
-        (!dlsym(RTLD_NEXT, "GOMP_parallel") && !dlsym(RTLD_NEXT, "__kmpc_fork_call")))
+        (!next_in(RTLD_NEXT, "GOMP_parallel") && !next_in(RTLD_NEXT, "__kmpc_fork_call")))
         return NULL;
     struct runtime *none = NULL, *found = look_up(RTLD_NEXT);
     if (found && !atomic_compare_exchange_strong(&global, &none, found)) {

@@ -7,6 +7,7 @@
 #include "clients/trace/omp/real.h"
 #include "clients/trace/omp/tasks.h"
 #include "clients/trace/omp/team.h"
+#include "clients/trace/next.h"
 #include "clients/trace/poet.h"
 
 #include <dlfcn.h>
@@ -319,9 +320,9 @@ API ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runt
     static ompt_start_tool_result_t ours = {initialize, finalize, {0}};
     ompt_start_tool_result_t *(*next)(unsigned, const char *);
     const char *wanted = getenv("OMP_TOOL_LIBRARIES");
-    *(void **)&next = dlsym(RTLD_NEXT, "ompt_start_tool");
+    *(void **)&next = next_in(RTLD_NEXT, "ompt_start_tool");
     ompt_start_tool_result_t *other = next ? next(version, runtime) : NULL;
-    if (other || (wanted && *wanted) || dlsym(RTLD_DEFAULT, "__tsan_init"))
+    if (other || (wanted && *wanted) || next_in(RTLD_DEFAULT, "__tsan_init"))
         return other;
     return &ours;
 }

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "clients/trace/process/entry.h"
 
+#include "clients/trace/next.h"
 #include "clients/trace/poet.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -38,7 +38,7 @@ void *next(const char *name)
 {
     bool was = inside;
     inside = true;
-    void *call = dlsym(RTLD_NEXT, name);
+    void *call = next_call(name);
     inside = was;
     return call;
 }
