@@ -3,12 +3,14 @@
 #include "clients/trace/calls/child.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
+#include "clients/trace/core/preload.h"
 #include "clients/trace/core/thread.h"
 
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,38 +19,55 @@
 
 /* ---- another program ---- */
 
+extern char **__environ;
+
+/* With the libraries before it that it can bear. */
+static int become(const char *path, char *const *v, char *const *e, bool anywhere)
+{
+    struct preload_change change;
+    if (!(anywhere ? preload_look_for : preload_look)(path, e, &change))
+        return anywhere ? real.execvpe(path, v, e) : real.execve(path, v, e);
+    char **changed = preload_write(&change, __builtin_alloca(change.bytes));
+    return anywhere ? real.execvpe(path, v, changed) : real.execve(path, v, changed);
+}
+
 ENTRY(int, execve, (const char *path, char *const *v, char *const *e), path, v, e)
 {
     real_find();
     struct becoming b = child_becomes(site);
-    return child_still_here(b, real.execve(path, v, e));
+    return child_still_here(b, become(path, v, e, false));
 }
 
 ENTRY(int, execv, (const char *path, char *const *v), path, v)
 {
     real_find();
     struct becoming b = child_becomes(site);
-    return child_still_here(b, real.execv(path, v));
+    return child_still_here(b, become(path, v, __environ, false));
 }
 
 ENTRY(int, execvp, (const char *file, char *const *v), file, v)
 {
     real_find();
     struct becoming b = child_becomes(site);
-    return child_still_here(b, real.execvp(file, v));
+    return child_still_here(b, become(file, v, __environ, true));
 }
 
 ENTRY(int, execvpe, (const char *file, char *const *v, char *const *e), file, v, e)
 {
     real_find();
     struct becoming b = child_becomes(site);
-    return child_still_here(b, real.execvpe(file, v, e));
+    return child_still_here(b, become(file, v, e, true));
 }
 
 ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
 {
     real_find();
     struct becoming b = child_becomes(site);
+    struct preload_change change;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (preload_look(path, e, &change))
+        e = preload_write(&change, __builtin_alloca(change.bytes));
     return child_still_here(b, real.fexecve(fd, v, e));
 }
 
@@ -74,14 +93,16 @@ ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
         va_end(more);                                                                              \
         (void)e;                                                                                   \
         struct becoming b = child_becomes(its_site);                                               \
-        return child_still_here(b, real.call);                                                     \
+        return child_still_here(b, call);                                                          \
     }
-EXECL(PLAIN(execl), site_of_program(SITE), false, execv(path, v))
-EXECL(PLAIN(execlp), site_of_program(SITE), false, execvp(path, v))
-EXECL(PLAIN(execle), site_of_program(SITE), true, execve(path, v, e))
-EXECL(poet_link_with_poetcc_trace__execl, site_of_traced(SITE), false, execv(path, v))
-EXECL(poet_link_with_poetcc_trace__execlp, site_of_traced(SITE), false, execvp(path, v))
-EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, execve(path, v, e))
+EXECL(PLAIN(execl), site_of_program(SITE), false, become(path, v, __environ, false))
+EXECL(PLAIN(execlp), site_of_program(SITE), false, become(path, v, __environ, true))
+EXECL(PLAIN(execle), site_of_program(SITE), true, become(path, v, e, false))
+EXECL(poet_link_with_poetcc_trace__execl, site_of_traced(SITE), false,
+      become(path, v, __environ, false))
+EXECL(poet_link_with_poetcc_trace__execlp, site_of_traced(SITE), false,
+      become(path, v, __environ, true))
+EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, become(path, v, e, false))
 
 /* ---- a child with another program ---- */
 
@@ -99,6 +120,9 @@ static int spawn(uintptr_t site, spawn_call *call, pid_t *pid, const char *path,
     if (spawning)
         atomic_fetch_add(spawning, 1);
     pid_t child = 0;
+    struct preload_change change;
+    if ((call == real.spawnp ? preload_look_for : preload_look)(path, e, &change))
+        e = preload_write(&change, __builtin_alloca(change.bytes));
     errno = saved;
     int error = call(&child, path, actions, attributes, v, e);
     saved = errno;

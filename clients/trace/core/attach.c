@@ -20,6 +20,7 @@
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/losses.h"
 #include "clients/trace/core/module.h"
+#include "clients/trace/core/preload.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
 #include "clients/trace/core/say.h"
@@ -447,6 +448,7 @@ static void start(void)
     stranger_shut(true);
     input_find();
     say_begin();
+    preload_begin();
     picked_begin();
     modules_begin();
     clock_begin();

@@ -1,16 +1,18 @@
 /* Binds what libpoet and the libraries beside it call of the C library to the C library itself, and
- * what those call of libpoet to libpoet, whatever the program defines under those names.  The loader
- * bound them to the program's, if it has such: a runtime's pthread_key_delete, an allocator's malloc.
- * No function of the program and none that allocates is called for this: symbols are looked up in the
- * tables of the objects themselves. */
+ * what those call of libpoet to libpoet, whatever the program defines under those names.  The
+ * loader bound them to the program's, if it has such: a runtime's pthread_key_delete, an
+ * allocator's malloc.  No function of the program and none that allocates is called for this:
+ * symbols are looked up in the tables of the objects themselves. */
 #include "clients/trace/core/bind.h"
 
 #include "clients/trace/core/libc.h"
 
 #if defined(POET_STATIC)
 bool bind_to_libc(void) { return true; }
+void *bind_found(const char *name) { return (void)name, NULL; }
 #elif __WORDSIZE != 64
 bool bind_to_libc(void) { return false; }
+void *bind_found(const char *name) { return (void)name, NULL; }
 #else
 #include <elf.h>
 #include <link.h>
@@ -153,7 +155,7 @@ static void *bind_address(const struct bind_object *o, const ElfW(Sym) * s)
     return NULL;
 }
 
-/* version 0: the object has none */
+/* version 0: the one that programs are linked with today; libpoet's own have none */
 static void *bind_look_up(const struct bind_object *o, const char *name, unsigned version)
 {
     uint32_t h = 5381;
@@ -166,7 +168,7 @@ static void *bind_look_up(const struct bind_object *o, const char *name, unsigne
     for (; i >= first; i++) {
         uint32_t its = chain[i - first];
         const ElfW(Sym) *s = &o->symbols[i];
-        bool right = !version || (o->versions[i] & 0x7fffu) == version;
+        bool right = version ? (o->versions[i] & 0x7fffu) == version : !(o->versions[i] & 0x8000u);
         if ((its | 1) == (h | 1) && right && s->st_shndx != SHN_UNDEF &&
             bind_same(o->strings + s->st_name, name))
             return bind_address(o, s);
@@ -281,6 +283,14 @@ static bool bind_targets_found(struct bind_targets *targets)
     return targets->libc.name && targets->poet.name;
 }
 
+static struct bind_targets bind_known;
+static atomic_bool bind_is_known;
+
+void *bind_found(const char *name)
+{
+    return atomic_load(&bind_is_known) ? bind_look_up(&bind_known.libc, name, 0) : NULL;
+}
+
 bool bind_to_libc(void)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
@@ -289,6 +299,8 @@ bool bind_to_libc(void)
         return false;
     if (atomic_flag_test_and_set(&begun))
         return true;
+    bind_known = targets;
+    atomic_store(&bind_is_known, true);
     for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
         const struct bind_object o = bind_object_of(m);
         if (o.name && o.symbols && bind_is_ours(o.name))

@@ -1,5 +1,6 @@
 /* The real calls: those that the entries stand before, looked up once. */
 #define _GNU_SOURCE
+#include "clients/trace/core/bind.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/libc.h"
 #include "clients/trace/core/line.h"
@@ -37,8 +38,8 @@ static void *find(const char *name)
     return p ? p : (void *)(uintptr_t)next_none;
 }
 
-/* An allocator that is not libc's may lock a mutex while a symbol is looked up for the first
- * time: mutexes come first, and who comes here meanwhile uses what there is. */
+/* An allocator that is not libc's may lock a mutex, and a sanitizer that begins may set a handler,
+ * while a symbol is looked up: a call is the C library's until it is found, and never missing. */
 void real_look_up(void)
 {
     static __thread bool looking __attribute__((tls_model("initial-exec")));
@@ -47,13 +48,13 @@ void real_look_up(void)
     looking = true;
     libc_find();
 #define R(result, member, symbol, parameters)                                                      \
-    if (strncmp(#symbol, "pthread_mutex_", 14) == 0)                                               \
-        *(void **)&real.member = find(#symbol);
+    if (!real.member)                                                                              \
+        *(void **)&real.member = bind_found(#symbol);
     REAL_CALLS(R)
+    REAL_WORDS(R)
+    REAL_SHARED(R)
 #undef R
-#define R(result, member, symbol, parameters)                                                      \
-    if (strncmp(#symbol, "pthread_mutex_", 14) != 0)                                               \
-        *(void **)&real.member = find(#symbol);
+#define R(result, member, symbol, parameters) *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
     REAL_WORDS(R)
 #undef R
