@@ -12,6 +12,7 @@ struct builder {
     const struct scene_options *options;
     int32_t *row_of; /* line - 1 -> row, -1 not shown */
     uint32_t line_room;
+    const struct scene_mark **by_event; /* all marks, while links are built */
     int32_t base;       /* column of index 0 */
     struct
         builder_cell { /* by column of the scene, if it is placed by time; NULL: they are counted from base on */

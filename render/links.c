@@ -5,34 +5,35 @@
 #include "render/measure.h"
 #include "wire/placed.h"
 
-/* The row's first mark of this number or a greater one. */
-static uint32_t first_from(const struct scene *scene, uint32_t row, uint64_t number)
+#include <stdlib.h>
+
+static int by_event(const void *a, const void *b)
 {
-    uint32_t low = 0, high = scene->mark_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const struct scene_mark *m = &scene->marks[middle];
-        if (m->row < row || (m->row == row && m->event->at.number < number))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct ref x = (*(const struct scene_mark *const *)a)->event->at,
+               y = (*(const struct scene_mark *const *)b)->event->at;
+    if (x.line != y.line)
+        return x.line < y.line ? -1 : 1;
+    return x.number < y.number ? -1 : x.number > y.number;
 }
 
-/* In the row of a cluster the numbers of several lines are mixed. */
-static const struct scene_mark *mark_of(const struct builder *b, struct ref at, int32_t row)
+/* Along a row of a shared line, or of several lines, x does not grow with the numbers: so each mark
+ * is looked up by its event. */
+static void sort_marks(struct builder *b)
 {
     const struct scene *scene = b->scene;
-    bool mixed = b->window->rows[row].member_count;
-    for (uint32_t i = first_from(scene, (uint32_t)row, mixed ? 0 : at.number);
-         i < scene->mark_count && (int32_t)scene->marks[i].row == row; i++) {
-        if (ref_equal(scene->marks[i].event->at, at))
-            return &scene->marks[i];
-        if (!mixed)
-            break;
-    }
-    return NULL;
+    b->by_event = memory_bytes((scene->mark_count + 1) * sizeof *b->by_event);
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        b->by_event[i] = &scene->marks[i];
+    qsort(b->by_event, scene->mark_count, sizeof *b->by_event, by_event);
+}
+
+static const struct scene_mark *mark_of(const struct builder *b, struct ref at)
+{
+    const struct shown_event event = {.at = at};
+    const struct scene_mark mark = {.event = &event}, *key = &mark;
+    const struct scene_mark **found =
+        bsearch(&key, b->by_event, b->scene->mark_count, sizeof *b->by_event, by_event);
+    return found ? *found : NULL;
 }
 
 static void add_link(struct builder *b, enum scene_arrow kind, double x0, double y0, double x1,
@@ -66,7 +67,7 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
                  from_here || to_here, m, e->partners[0].line);
         return;
     }
-    const struct scene_mark *other = mark_of(b, e->partners[0], row);
+    const struct scene_mark *other = mark_of(b, e->partners[0]);
     if (other && (from_here || (!to_here && m->row < other->row)))
         add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, from_here, m);
 }
@@ -76,7 +77,7 @@ static void link_async(struct builder *b, const struct scene_mark *m)
     const struct shown_event *e = m->event;
     for (uint32_t i = 0; i < e->partner_count; i++) {
         int32_t row = build_row(b, e->partners[i].line);
-        const struct scene_mark *other = row < 0 ? NULL : mark_of(b, e->partners[i], row);
+        const struct scene_mark *other = row < 0 ? NULL : mark_of(b, e->partners[i]);
         double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
         if (e->relation == RELATION_RECEIVE) {
             if (other)
@@ -118,8 +119,8 @@ static void link_vias(struct builder *b)
     const struct shown_window *w = b->window;
     for (uint32_t i = 0; i < w->via_count; i++) {
         int32_t from = build_row(b, w->vias[i].from.line), to = build_row(b, w->vias[i].to.line);
-        const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from, from),
-                                *head = to < 0 ? NULL : mark_of(b, w->vias[i].to, to);
+        const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from),
+                                *head = to < 0 ? NULL : mark_of(b, w->vias[i].to);
         if (from < 0 || !head)
             continue;
         struct scene_link link = {.kind = ARROW_VIA,
@@ -143,8 +144,8 @@ static void link_order(struct builder *b)
     for (uint32_t i = 0; b->options->order_arrows && i < w->edge_count; i++) {
         struct ref from = w->edges[i].from, to = w->edges[i].to;
         int32_t from_row = build_row(b, from.line), to_row = build_row(b, to.line);
-        const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from, from_row),
-                                *head = to_row < 0 ? NULL : mark_of(b, to, to_row);
+        const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from),
+                                *head = to_row < 0 ? NULL : mark_of(b, to);
         const struct target_event *look = head ? head->look : NULL;
         if (!tail || !look || look->arrow != ARROW_DOTTED)
             continue;
@@ -188,6 +189,7 @@ static void link_group(struct builder *b, const struct scene_mark *m)
 
 void build_links(struct builder *b)
 {
+    sort_marks(b);
     link_crossings(b); /* first, below the others */
     link_vias(b);
     link_order(b);
@@ -202,4 +204,6 @@ void build_links(struct builder *b)
         else if (m->event->relation == RELATION_GROUP && m->event->group)
             link_group(b, m);
     }
+    free(b->by_event);
+    b->by_event = NULL;
 }

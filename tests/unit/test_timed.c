@@ -61,6 +61,43 @@ static int64_t cell(const struct shown_window *w, int64_t column_ns, int64_t ns)
     return (from - ((from % column_ns) + column_ns) % column_ns) / column_ns;
 }
 
+static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (ref_equal(scene->marks[i].event->at, at))
+            return &scene->marks[i];
+    return NULL;
+}
+
+static uint32_t links_between(const struct scene *scene, const struct scene_mark *a,
+                              const struct scene_mark *b)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scene->link_count; i++) {
+        const struct scene_link *l = &scene->links[i];
+        count += l->x0_pt == a->x_pt && l->y0_pt == a->y_pt && l->x1_pt == b->x_pt &&
+                 l->y1_pt == b->y_pt;
+    }
+    return count;
+}
+
+/* Two marks that are partners are tied by an arrow, whatever the numbers in their rows. */
+static void check_arrows(const struct scene *scene, unsigned seed)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++) {
+        const struct scene_mark *m = &scene->marks[i], *other;
+        const struct shown_event *e = m->event;
+        bool sync = e->relation == RELATION_SYNC, receives = e->relation == RELATION_RECEIVE;
+        for (uint32_t k = 0; e->state == EVENT_ORDERED && k < e->partner_count; k++) {
+            other = sync || receives ? mark_of(scene, e->partners[k]) : NULL;
+            if (other && (receives || m->row < other->row) &&
+                !links_between(scene, sync ? m : other, sync ? other : m))
+                fail_msg("seed %u: no arrow ties %u:%llu to its partner", seed, e->at.line,
+                         (unsigned long long)e->at.number);
+        }
+    }
+}
+
 /* Along the picture as along the order: strictly, but for members of a point. */
 static void check_scene(const struct shown_window *w, uint64_t column_ns, unsigned seed)
 {
@@ -85,6 +122,7 @@ static void check_scene(const struct shown_window *w, uint64_t column_ns, unsign
                 fail_msg("seed %u: %lld ns stands right of %lld ns", seed,
                          (long long)a->event->time_ns, (long long)b->event->time_ns);
         }
+    check_arrows(scene, seed);
     for (uint32_t i = 1; i < scene->tick_count; i++)
         assert_true(scene->ticks[i].x_pt > scene->ticks[i - 1].x_pt);
     free(index);
