@@ -1,4 +1,5 @@
-/* pthread_once: the end of the initialiser is before each thread's first return. */
+/* pthread_once: the end of the initialiser is before each thread's first return; that of one which throws,
+ * or is cancelled, before the start of the next one. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/once.h"
 
@@ -6,6 +7,7 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/slots.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/replay/part.h"
 #include "wire/event.h"
@@ -20,11 +22,39 @@ struct once_call {
     uintptr_t site;
 };
 
-static struct ref here(struct thread *t, uint16_t type, const struct once_call *c)
+static struct ref here(struct thread *t, uint16_t type, const struct once_call *c, struct ref after)
 {
     struct line *place = thread_place(t);
-    uint64_t number = record_event(t, type, place, atomic_load(&c->object->line.index), c->site);
+    uint64_t number = record_write(t,
+                                   &(struct record){.shape = type,
+                                                    .flags = after.line ? RELATION_ORDER
+                                                                        : RELATION_NONE,
+                                                    .a = place,
+                                                    .take_a = 1,
+                                                    .about = atomic_load(&c->object->line.index),
+                                                    .site = c->site,
+                                                    .partner = after},
+                                   NULL);
     return number ? (struct ref){atomic_load(&place->index), number} : (struct ref){0, 0};
+}
+
+/* The initialiser that a thread is in. */
+struct running {
+    struct thread *thread;
+    struct object *object;
+    bool returned;
+};
+
+/* What the thread did last in it is where it ended. */
+static void leave_initialiser(struct running *r)
+{
+    struct object *o = r->object;
+    if (r->returned || thread_recording() != r->thread)
+        return;
+    o->initialised = slots_last(r->thread);
+    o->initialised_life = r->thread->life;
+    o->thrown = true;
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* Called by the real pthread_once in place of the initialiser. */
@@ -32,12 +62,17 @@ static void initialise(void)
 {
     struct thread *t = thread_mine;
     struct once_call c = *t->once; /* it may call us again */
+    struct object *o = c.object;
+    bool thrown = o->thrown && o->initialised_life == t->life;
+    o->thrown = false;
     if (thread_recording())
-        here(t, TYPE_INITIALISE, &c);
+        here(t, TYPE_INITIALISE, &c, thrown ? o->initialised : (struct ref){0, 0});
+    __attribute__((cleanup(leave_initialiser))) struct running running = {t, o, false};
     c.function();
+    running.returned = true;
     int saved = errno;
     if (thread_recording() == t) {
-        c.object->initialised = here(t, TYPE_INITIALISED, &c);
+        c.object->initialised = here(t, TYPE_INITIALISED, &c, (struct ref){0, 0});
         c.object->initialised_life = t->life;
     }
     errno = saved;

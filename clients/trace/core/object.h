@@ -54,6 +54,7 @@ struct object {
     struct rounds *_Atomic rounds; /* OBJECT_BARRIER */
     struct ref initialised; /* OBJECT_ONCE: written before the real once lets others go, */
     uint32_t initialised_life; /*   and when that was */
+    bool thrown; /*   it did not return: that is where it was left, for the next one */
     _Atomic unsigned opened; /* OBJECT_SEMAPHORE: how often by name */
     struct coroutine
         *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
