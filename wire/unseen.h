@@ -17,7 +17,8 @@
     R(7, HANDLER, true, "calls in a signal handler could not be recorded")                         \
     R(8, FUTEX, false, "futexes of the program's own are not followed")                            \
     R(9, ATOMIC, false, "atomics are not followed")                                                \
-    R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")
+    R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")     \
+    R(11, CALL, true, "code that is not recorded used an object of the program")
 
 /* clang-format off */
 enum unseen {

@@ -7,6 +7,7 @@
  * where no more threads use the barrier than it waits for.  After one that is not known none is, until nobody
  * is in the barrier any more. */
 #define _GNU_SOURCE
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -169,6 +170,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
         record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
         hooks_wait(t, TYPE_ARRIVE, site);
     }
+    bool hides = !line && hidden_object(b, OBJECT_BARRIER);
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */
     saved = errno;
@@ -178,6 +180,8 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     if (line) {
         hooks_go_on(t, TYPE_ARRIVE);
         passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
+    } else if (hides) {
+        hidden_doubt();
     }
     rounds_release(r);
     errno = saved;

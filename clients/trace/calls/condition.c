@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/condition.h"
 
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/calls/how.h"
 #include "clients/trace/calls/mutex.h"
 #include "clients/trace/calls/signals.h"
@@ -133,10 +134,14 @@ static __attribute__((noinline)) int wait_again(struct wait *w, pthread_cond_t *
 static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                            const struct timespec *ts)
 {
-    int result = really(c, m, clock, ts);
-    struct object *o = object_find(m, OBJECT_MONITOR);
+    struct object *o = hidden_object(m, OBJECT_MONITOR);
     if (o)
-        o->visit++;
+        hidden_gives(o);
+    int result = really(c, m, clock, ts);
+    if (o) {
+        hidden_takes_alone(o);
+        hidden_doubt(); /* it may follow a signal without the mutex */
+    }
     return result;
 }
 

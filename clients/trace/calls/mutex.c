@@ -4,6 +4,7 @@
 #include "clients/trace/calls/mutex.h"
 
 #include "clients/trace/calls/again.h"
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -44,6 +45,7 @@ static inline void record_entered(struct thread *t, struct object *o, struct lin
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     bool elsewhere = died && atomic_load_explicit(
                                  &line->far, memory_order_relaxed); /* its process's books say */
+    hidden_meets(o, t, true);
     if (!LIKELY(!o->held && !elsewhere))
         record_mending(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
@@ -111,13 +113,14 @@ static int try_for_a_moment(const struct call *c)
 static __attribute__((noinline)) int unrecorded_lock(const struct call *c)
 {
     int result = real_lock(c);
-    struct object *o = result == 0 || result == EOWNERDEAD ? object_find(c->lock, c->kind) : NULL;
+    bool got = result == 0 || result == EOWNERDEAD;
+    struct object *o = got ? object_find(c->lock, c->kind) : NULL;
     struct thread *t = o ? thread_self() : NULL;
     struct hold *hold = t ? thread_hold(t, o) : NULL;
     if (hold)
         hold->depth++;
-    else if (o)
-        o->visit++;
+    else if (got && (o = hidden_object(c->lock, c->kind)) != NULL)
+        hidden_takes_alone(o);
     return result;
 }
 
@@ -252,6 +255,11 @@ static bool is_mine(const pthread_mutex_t *m)
 #endif
 }
 
+static bool may_be_unlocked(const void *lock, enum object_kind kind)
+{
+    return may_be_unlocked_by_others(lock, kind) || is_mine(lock);
+}
+
 static unsigned depth_of(const pthread_mutex_t *m)
 {
 #ifdef __GLIBC__
@@ -273,6 +281,7 @@ struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
         line = object_meet(t, o);
     if (!line)
         return NULL;
+    hidden_meets(o, t, true);
     if (o->held)
         record_mending(t, line, site, "its holder was not seen leaving");
     o->held = true;
@@ -323,6 +332,9 @@ static __attribute__((noinline)) void leave_other(struct thread *t, uintptr_t si
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         record_mending(t, &o->line, site, "unlocked by a thread that did not lock it");
+    } else if ((!site || kind == OBJECT_SPIN) && may_be_unlocked(lock, kind) &&
+               (o = hidden_object(lock, kind)) != NULL) {
+        hidden_gives(o);
     }
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/once.h"
 
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/object.h"
@@ -18,8 +19,9 @@
 
 struct once_call {
     void (*function)(void);
-    struct object *object;
+    struct object *object; /* NULL: it is not recorded */
     uintptr_t site;
+    bool ran; /* by this call */
 };
 
 static struct ref here(struct thread *t, uint16_t type, const struct once_call *c, struct ref after)
@@ -62,6 +64,11 @@ static void initialise(void)
 {
     struct thread *t = thread_mine;
     struct once_call c = *t->once; /* it may call us again */
+    t->once->ran = true;
+    if (!c.object) {
+        c.function();
+        return;
+    }
     struct object *o = c.object;
     bool thrown = o->thrown && o->initialised_life == t->life;
     o->thrown = false;
@@ -102,18 +109,37 @@ static void remember(struct thread *t, const struct object *o)
         t->ready[t->ready_next++ % ONCE_REMEMBERED] = o;
 }
 
+/* By code that is not recorded.  Where another thread ran the initialiser, that is before what this
+ * one does next. */
+static __attribute__((noinline)) int once_unrecorded(pthread_once_t *flag, void (*function)(void))
+{
+    struct thread *t = thread_self();
+    struct object *o = t ? hidden_object(flag, OBJECT_ONCE) : NULL;
+    if (!o || (remembered(t, o) && is_done(flag)))
+        return real.once(flag, function);
+    struct once_call call = {.function = function};
+    t->once = &call;
+    int result = real.once(flag, initialise);
+    if (!call.ran)
+        hidden_doubt();
+    remember(t, o);
+    return result;
+}
+
 int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
     struct object *o = t ? object_get(flag, OBJECT_ONCE) : NULL;
-    if (!o || (remembered(t, o) && is_done(flag)))
+    if (!o)
+        return once_unrecorded(flag, function);
+    if (remembered(t, o) && is_done(flag))
         return real.once(flag, function);
     int saved = errno;
     struct line *line = object_line(t, o, false);
     if (!line)
-        return real.once(flag, function);
-    struct once_call call = {function, o, site};
+        return once_unrecorded(flag, function);
+    struct once_call call = {function, o, site, false};
     record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
     t->once = &call;
     errno = saved;
@@ -123,6 +149,8 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     saved = errno;
     if (thread_recording() == t) {
         struct ref end = o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
+        if (!call.ran && !o->initialised_life)
+            hidden_doubt(); /* code that is not recorded had it run */
         record_write(t,
                      &(struct record){.shape = TYPE_READY,
                                       .flags = end.line ? RELATION_ORDER : RELATION_NONE,

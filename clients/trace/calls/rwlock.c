@@ -2,6 +2,7 @@
  * after all that left before it; two readers are not ordered. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/again.h"
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/calls/how.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -45,6 +46,7 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
     busy_begin(t);
+    hidden_meets(o, t, c->writing);
     record_write(t,
                  &(struct record){.shape = shapes[c->writing][petitioned],
                                   .a = thread_place(t),
@@ -81,6 +83,8 @@ static int unrecorded_lock(const struct call *c)
     struct hold *hold = t ? thread_hold(t, o) : NULL;
     if (hold)
         hold->depth++;
+    else if (result == 0 && (o = hidden_object(c->lock, OBJECT_RWLOCK)) != NULL)
+        hidden_takes(o);
     return result;
 }
 
@@ -178,6 +182,8 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
                                       .site = site},
                      NULL);
         busy_end(t);
+    } else if ((o = hidden_object(l, OBJECT_RWLOCK)) != NULL) {
+        hidden_gives(o);
     }
     errno = saved;
     return real.rwlock_unlock(l);

@@ -1,5 +1,6 @@
 /* POSIX semaphores: shared lines, visited for the time of one P or V. */
 #define _GNU_SOURCE
+#include "clients/trace/calls/hidden.h"
 #include "clients/trace/calls/how.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
@@ -36,8 +37,28 @@ static void visit(struct thread *t, uint16_t shape, struct line *place, struct l
     note_recorded();
 }
 
+/* A unit is taken by a recorded call. */
+static void took(struct thread *t, struct object *o)
+{
+    hidden_meets(o, t, false);
+    if (hidden_unit(o))
+        hidden_doubt();
+}
+
+/* And by one that is not. */
+static int took_unrecorded(int result, const sem_t *s)
+{
+    struct object *o = result == 0 ? hidden_object(s, OBJECT_SEMAPHORE) : NULL;
+    if (o) {
+        hidden_unit(o);
+        hidden_takes(o);
+    }
+    return result;
+}
+
 struct blocked {
     struct thread *thread;
+    struct object *object;
     struct line *place, *line;
     uintptr_t site;
     int result, error;
@@ -50,6 +71,8 @@ static void leave(void *p)
     uint16_t shape = b->result == 0          ? SHAPE_TAKEN
                      : b->error == ETIMEDOUT ? SHAPE_GAVE_UP
                                              : SHAPE_BROKEN;
+    if (b->result == 0)
+        took(b->thread, b->object);
     visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
 }
 
@@ -111,18 +134,24 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     struct line *line = o ? object_line(t, o, false) : NULL;
     errno = saved;
     if (!line)
-        return really(how, s, clock, ts);
+        return took_unrecorded(really(how, s, clock, ts), s);
     pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
     struct line *place = thread_place(t);
     int result = LIKELY(!replays) ? real.sem_trywait(s) : take_again(t, line, s);
     if (result == 0) {
+        took(t, o);
         visit(t, SHAPE_TAKE, place, line, 2, 3, site);
         errno = saved;
         return 0;
     }
     visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
-    struct blocked b = {
-        .thread = t, .place = place, .line = line, .site = site, .result = -1, .error = EINTR};
+    struct blocked b = {.thread = t,
+                        .object = o,
+                        .place = place,
+                        .line = line,
+                        .site = site,
+                        .result = -1,
+                        .error = EINTR};
     hooks_wait(t, TYPE_WAIT, site);
     pthread_cleanup_push(leave, &b);
     errno = saved;
@@ -165,6 +194,10 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     struct line *line = o ? object_line(t, o, false) : NULL;
     errno = saved;
     int result = LIKELY(!replays) ? real.sem_trywait(s) : try_again(t, line, s), error = errno;
+    if (!line)
+        took_unrecorded(result, s);
+    else if (result == 0)
+        took(t, o);
     if (line && result == 0)
         visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
     else if (line)
@@ -181,14 +214,31 @@ static bool may_overflow(sem_t *s)
     return sem_getvalue(s, &value) == 0 && value > SEM_VALUE_MAX / 2;
 }
 
-static int post_late(struct thread *t, sem_t *s, struct line *line, uintptr_t site)
+static int post_late(struct thread *t, sem_t *s, struct object *o, uintptr_t site)
 {
+    struct line *line = &o->line;
+    hidden_posts(o, 1);
     int result = real.sem_post(s), saved = errno;
+    if (result != 0)
+        hidden_posts(o, -1);
     if (result == 0)
         visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
     else
         record_refused(t, line, true, site);
     errno = saved;
+    return result;
+}
+
+static int post_unrecorded(sem_t *s)
+{
+    struct object *o = hidden_object(s, OBJECT_SEMAPHORE);
+    if (o) {
+        hidden_posts(o, 1);
+        hidden_gives(o);
+    }
+    int result = real.sem_post(s);
+    if (o && result != 0)
+        hidden_posts(o, -1);
     return result;
 }
 
@@ -200,10 +250,12 @@ ENTRY(int, sem_post, (sem_t * s), s)
     int saved = errno;
     struct line *line = o ? object_line(t, o, false) : NULL;
     errno = saved;
-    if (line && may_overflow(s))
-        return post_late(t, s, line, site);
-    if (line)
-        visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+    if (!line)
+        return post_unrecorded(s);
+    if (may_overflow(s))
+        return post_late(t, s, o, site);
+    hidden_posts(o, 1);
+    visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
     errno = saved;
     return real.sem_post(s);
 }
@@ -214,6 +266,8 @@ ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
     int result = real.sem_init(s, shared, value);
     if (result == 0)
         object_made(s, OBJECT_SEMAPHORE, site);
+    if (result == 0 && !shared)
+        hidden_counts(s, value);
     return result;
 }
 

@@ -60,6 +60,7 @@ static struct module {
     size_t announcement_bytes;
 } modules[MODULES];
 static _Atomic unsigned module_count;
+static _Atomic uintptr_t program_start, program_end;
 static latch lock;
 static unsigned long long seen_adds;
 
@@ -220,6 +221,10 @@ static const struct module *note(const struct loaded *m)
     new->whose = whose_is(m);
     new->records = is_recorded(m, new->whose);
     keep_announcement(new, m);
+    if (new->whose == WHOSE_PROGRAM) {
+        atomic_store(&program_start, m->start);
+        atomic_store(&program_end, m->end);
+    }
     if (new->whose == WHOSE_RUNTIME)
         modules_record = modules_cxx = true; /* what it calls for the program is the program's */
     atomic_store(&new->start, m->start);
@@ -340,6 +345,12 @@ bool modules_is_runtime(uintptr_t address)
 {
     const struct module *m = find(address);
     return m && m->whose == WHOSE_RUNTIME;
+}
+
+bool modules_program_data(uintptr_t address)
+{
+    return address >= atomic_load_explicit(&program_start, memory_order_relaxed) &&
+           address < atomic_load_explicit(&program_end, memory_order_relaxed);
 }
 
 const char *modules_path(uintptr_t address, uintptr_t *bias)

@@ -27,6 +27,7 @@ void modules_announce(struct out *out); /* a MODULE for each */
 void modules_meet(struct thread *thread, uintptr_t site);
 bool modules_has_code(uintptr_t address);
 bool modules_is_runtime(uintptr_t address);
+bool modules_program_data(uintptr_t address); /* in what was loaded with the program itself */
 /* The file that an address was loaded from, and where to; NULL unknown. */
 const char *modules_path(uintptr_t address, uintptr_t *bias);
 /* The site of a call by traced code: the call itself, or what called the C++ library's inline

@@ -86,6 +86,8 @@ static void end_life(struct thread *t, struct object *o)
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
     o->held = false;
+    atomic_store(&o->hidden, false);
+    atomic_store(&o->counted, false);
     o->marked = false;
     o->entry = 0;
 }

@@ -47,6 +47,11 @@ struct object {
     latch opening; /* one thread announces the line */
     uint64_t visit; /* counts lives and, of monitors, outermost visits; under the mutex */
     bool held; /* monitors: a recorded visit goes on; under the mutex */
+    _Atomic bool hidden; /* code that is not recorded has released it: hidden.c */
+    _Atomic bool counted; /* OBJECT_SEMAPHORE: `units` is known */
+    _Atomic uint32_t hidden_by; /* the line of the thread that used it so, */
+    uint64_t hidden_visit; /*   and the visit then */
+    _Atomic int64_t units; /* OBJECT_SEMAPHORE: at least what it has */
     bool marked; /* its memory has borne the mark; under `opening` */
     bool begins; /* it was initialised, and has no line since */
     struct task *_Atomic task; /* OBJECT_TASK */

@@ -1,0 +1,117 @@
+/* Uses of the program's objects by code that is not recorded, such as a library without -trace.
+ *
+ * These calls pass by libpoet, but are not in the trace.  What they order is hidden: a recorded
+ * thread that acquires an object after a hidden release, and a recorded thread that is in code that
+ * is not recorded and acquires the object there, may be after more than is recorded.  Its next
+ * record says so. */
+#define _GNU_SOURCE
+#include "clients/trace/calls/hidden.h"
+
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/thread.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#define SEVERAL UINT32_MAX /* in the place of a line: more threads than one */
+
+struct object *hidden_object(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (o && o->marked && !object_is_marked(o))
+        return NULL; /* another one was made at this address */
+    if (o && atomic_load_explicit(&o->line.index, memory_order_relaxed))
+        return o;
+    if (!atomic_load_explicit(&live, memory_order_relaxed) ||
+        !modules_program_data((uintptr_t)address))
+        return NULL;
+    int saved = errno;
+    o = object_get(address, kind);
+    errno = saved;
+    return o;
+}
+
+/* The line of the calling thread, 0: it has none. */
+static uint32_t hidden_self(void)
+{
+    const struct thread *t = thread_self();
+    return t ? line_index(t->own) : 0;
+}
+
+void hidden_gives(struct object *o)
+{
+    uint32_t self = hidden_self();
+    uint32_t by = atomic_load_explicit(&o->hidden_by, memory_order_relaxed);
+    bool joins = o->hidden && by != self;
+    atomic_store_explicit(&o->hidden_by, self && !joins ? self : SEVERAL, memory_order_relaxed);
+    o->hidden_visit = o->visit;
+    atomic_store(&o->hidden, true);
+}
+
+void hidden_doubt(void)
+{
+    struct thread *t = thread_self();
+    if (!t)
+        stranger_missed();
+    else if (!t->doubt)
+        t->doubt = UNSEEN_CALL;
+}
+
+static bool hidden_is_new(const struct object *o)
+{
+    return !atomic_load(&o->hidden) && !o->visit && !line_index(&o->line);
+}
+
+void hidden_takes(struct object *o)
+{
+    if (!hidden_is_new(o))
+        hidden_doubt();
+}
+
+void hidden_takes_alone(struct object *o)
+{
+    uint32_t self = hidden_self();
+    bool again = self && atomic_load(&o->hidden_by) == self && o->hidden_visit == o->visit;
+    if (!again)
+        hidden_takes(o);
+    o->visit++;
+    o->hidden_visit = o->visit;
+    atomic_store(&o->hidden_by, self ? self : SEVERAL);
+}
+
+void hidden_met(struct object *o, struct thread *t, bool alone)
+{
+    if (atomic_load(&o->hidden_by) != line_index(t->own) && !t->doubt)
+        t->doubt = UNSEEN_CALL;
+    if (alone)
+        atomic_store(&o->hidden, false);
+}
+
+/* ---- units of semaphores ---- */
+
+void hidden_counts(sem_t *s, unsigned value)
+{
+    struct object *o = object_find(s, OBJECT_SEMAPHORE);
+    if (!o || atomic_load(&o->line.far))
+        return;
+    atomic_store(&o->units, (int64_t)value);
+    atomic_store(&o->counted, true);
+}
+
+void hidden_posts(struct object *o, int units)
+{
+    if (atomic_load_explicit(&o->counted, memory_order_relaxed))
+        atomic_fetch_add(&o->units, units);
+}
+
+bool hidden_unit(struct object *o)
+{
+    if (!atomic_load_explicit(&o->counted, memory_order_relaxed) ||
+        atomic_fetch_sub(&o->units, 1) > 0)
+        return false;
+    atomic_fetch_add(&o->units, 1);
+    return true;
+}
