@@ -178,7 +178,8 @@ static void join_included(struct joined *joined, const char *name, const struct 
 
 static void join(struct joined *joined, const char *include, const struct opened *o, unsigned depth)
 {
-    struct reader quiet = {0};
+    struct arena texts = {0};
+    struct reader quiet = {.texts = &texts};
     struct target_names names = {0};
     config_t config;
     config_init(&config);
@@ -194,7 +195,7 @@ static void join(struct joined *joined, const char *include, const struct opened
     else
         fputs(o->text, joined->out);
     joined->parts++;
-    names_free(&names);
+    arena_free(&texts);
 }
 
 /* The text with all that it includes; takes what was opened. */

@@ -180,7 +180,6 @@ static void take_functions(struct reader *reader, const config_setting_t *root, 
         if (list && get_name_or_names(reader, group, lists[i].key, &names))
             check_functions(reader, list, &names);
         m->lists[i] = joined(&names);
-        names_free(&names);
     }
 }
 
@@ -207,7 +206,8 @@ static void take_statistical(struct reader *reader, const config_setting_t *root
 bool measure_read(const char *text, const char *file, FILE *complaints, struct measure *m)
 {
     static const char *const keys[] = {"exact", "statistical", "functions", "meters", NULL};
-    struct reader reader = {.file = file, .complaints = complaints};
+    struct arena texts = {0};
+    struct reader reader = {.texts = &texts, .file = file, .complaints = complaints};
     struct target_meter *meters = NULL;
     size_t count = 0;
     config_t config;
@@ -227,7 +227,8 @@ bool measure_read(const char *text, const char *file, FILE *complaints, struct m
         if (!reader.mistakes && !config_setting_length(root))
             complain(&reader, file, 1, "there is nothing in it: see docs/config.md");
     }
-    meters_free(meters, count);
+    free(meters);
+    arena_free(&texts);
     config_destroy(&config);
     if (reader.mistakes)
         measure_free(m);

@@ -8,23 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void empty(struct target_meter *m)
-{
-    free(m->name);
-    free(m->unit);
-    free(m->formula);
-    names_free(&m->from);
-    names_free(&m->to);
-    names_free(&m->count);
-}
-
-void meters_free(struct target_meter *meters, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        empty(&meters[i]);
-    free(meters);
-}
-
 /* ---- reading ---- */
 
 struct known {
@@ -103,11 +86,10 @@ static void take_one(struct reader *reader, const config_setting_t *s, struct ta
     check_meter(reader, s, &m);
     if (m.formula)
         check_formula(reader, s, m.formula, *meters, same ? (size_t)(same - *meters) : *count);
-    m.name = m.name ? m.name : copy("");
-    m.unit = m.unit ? m.unit : copy(m.from.count ? "ns" : "");
+    m.name = m.name ? m.name : copy(reader, "");
+    m.unit = m.unit ? m.unit : copy(reader, m.from.count ? "ns" : "");
     m.part = reader->part;
     if (same) {
-        empty(same);
         *same = m;
         return;
     }
@@ -123,12 +105,12 @@ void meters_take(struct reader *reader, const config_setting_t *root, struct tar
         take_one(reader, config_setting_get_elem(list, (unsigned)i), meters, count);
 }
 
-bool meters_read(const char *text, const char *file, FILE *complaints, struct target_meter **meters,
-                 size_t *count)
+bool meters_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
+                 struct target_meter **meters, size_t *count)
 {
     static const char *const keys[] = {"meters", "exact", "statistical", "functions",
                                        NULL}; /* measure.h */
-    struct reader reader = {.file = file, .complaints = complaints};
+    struct reader reader = {.texts = texts, .file = file, .complaints = complaints};
     config_t config;
     config_init(&config);
     *meters = NULL;
@@ -145,7 +127,7 @@ bool meters_read(const char *text, const char *file, FILE *complaints, struct ta
     }
     config_destroy(&config);
     if (reader.mistakes) {
-        meters_free(*meters, *count);
+        free(*meters);
         *meters = NULL;
         *count = 0;
     }

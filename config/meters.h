@@ -30,10 +30,9 @@ struct target_meter {
 };
 
 /* Reads a file of meters.  Mistakes are written to `complaints` (NULL: nowhere) as `FILE:LINE: what is wrong`; then
- * false, and no meters.  They are the caller's to free. */
-bool meters_read(const char *text, const char *file, FILE *complaints, struct target_meter **meters,
-                 size_t *count);
-void meters_free(struct target_meter *meters, size_t count);
+ * false, and no meters.  The array is the caller's to free, its texts are in the arena. */
+bool meters_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
+                 struct target_meter **meters, size_t *count);
 /* As text that meters_read reads; the caller's. */
 char *meters_text(const struct target_meter *meters, size_t count);
 

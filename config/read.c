@@ -33,9 +33,9 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 {
     struct target_kind *kind = APPEND(target->kinds, target->kind_count);
     const char *letter = get_text(reader, s, "letter", true);
-    *kind = (struct target_kind){.name = copy(name),
-                                 .letter = copy(letter ? letter : ""),
-                                 .title = copy(name),
+    *kind = (struct target_kind){.name = copy(reader, name),
+                                 .letter = copy(reader, letter ? letter : ""),
+                                 .title = copy(reader, name),
                                  .threads = true,
                                  .drawn = true};
     return kind;
@@ -148,20 +148,13 @@ static bool same_names(const struct target_names *a, const struct target_names *
     return same;
 }
 
-static struct target_names copy_names(const struct target_names *names)
-{
-    struct target_names c = {memory_zeroed(names->count + 1, sizeof *c.items), names->count};
-    for (size_t i = 0; i < c.count; i++)
-        c.items[i] = copy(names->items[i]);
-    return c;
-}
-
 /* One more event: as `like` is, if there is one. */
-static struct target_event *add_event(struct target *target, const char *name, size_t like)
+static struct target_event *add_event(struct reader *reader, struct target *target,
+                                      const char *name, size_t like)
 {
     struct target_event *event = APPEND(target->events, target->event_count);
     if (like == SIZE_MAX) {
-        *event = (struct target_event){.name = copy(name),
+        *event = (struct target_event){.name = copy(reader, name),
                                        .shape = SHAPE_CIRCLE,
                                        .relation = RELATION_COUNT,
                                        .line_any = true,
@@ -170,18 +163,7 @@ static struct target_event *add_event(struct target *target, const char *name, s
         return event;
     }
     *event = target->events[like];
-    event->name = copy(name);
-    event->label = copy(event->label);
-    event->text = copy(event->text);
-    event->group = event->group ? copy(event->group) : NULL;
-    event->unheard = event->unheard ? copy(event->unheard) : NULL;
-    event->on = copy_names(&event->on);
-    event->partners = copy_names(&event->partners);
-    event->after = copy_names(&event->after);
-    event->woken_by = copy_names(&event->woken_by);
-    event->causes = copy_names(&event->causes);
-    event->line_after = copy_names(&event->line_after);
-    event->thread_after = copy_names(&event->thread_after);
+    event->name = copy(reader, name);
     return event;
 }
 
@@ -247,18 +229,15 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
         changed = true;
     }
     size_t like = more_general(target, &wanted, reader->part);
-    if (changed || (reader->looks_only && like == SIZE_MAX)) {
-        names_free(&wanted.on);
+    if (changed || (reader->looks_only && like == SIZE_MAX))
         return;
-    }
-    struct target_event *event = add_event(target, wanted.name, like);
-    names_free(&event->on);
+    struct target_event *event = add_event(reader, target, wanted.name, like);
     event->on = wanted.on;
     if (!wanted.any_relation)
         event->relation = (enum relation)wanted.relation;
     read_entry(reader, s, event);
-    event->label = event->label ? event->label : copy(event->name);
-    event->text = event->text ? event->text : copy(event->label);
+    event->label = event->label ? event->label : event->name;
+    event->text = event->text ? event->text : event->label;
 }
 
 /* ---- clusters ---- */
@@ -280,13 +259,11 @@ static void read_cluster(struct reader *reader, const config_setting_t *s, struc
         WRONG(s, "the cluster \"%s\" stands twice", cluster->name);
     if (!cluster) {
         cluster = APPEND(target->clusters, target->cluster_count);
-        cluster->name = copy(name ? name : "");
+        cluster->name = copy(reader, name ? name : "");
     }
     cluster->part = reader->part;
-    free(cluster->kind);
-    free(cluster->match);
-    cluster->kind = kind ? copy(kind) : NULL;
-    cluster->match = match ? copy(match) : NULL;
+    cluster->kind = kind ? copy(reader, kind) : NULL;
+    cluster->match = match ? copy(reader, match) : NULL;
 }
 
 /* ---- a part ---- */
@@ -310,7 +287,6 @@ static void check_includes(struct reader *reader, const config_setting_t *root,
         if (!target_has(read, wanted.items[i]))
             WRONG(config_setting_get_member(root, "include"),
                   "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
-    names_free(&wanted);
 }
 
 static void read_root(struct reader *reader, const config_setting_t *root, struct target *target,
@@ -353,10 +329,10 @@ static void read_part(struct reader *reader, const char *text, struct target *ta
     config_destroy(&config);
 }
 
-static void add_name(struct target_names *names, const char *name)
+static void add_name(struct reader *reader, struct target_names *names, const char *name)
 {
     names->items = memory_resized(names->items, names->count + 1, sizeof *names->items);
-    names->items[names->count++] = copy(name);
+    names->items[names->count++] = copy(reader, name);
 }
 
 static void read_parts(struct reader *reader, const char *text, const char *file,
@@ -366,13 +342,13 @@ static void read_parts(struct reader *reader, const char *text, const char *file
     char *pieces = memory_copied(text), *rest = pieces;
     struct target_part part;
     while (target_part_next(&rest, file, &part)) {
-        add_name(&target->sources, part.file);
+        add_name(reader, &target->sources, part.file);
         reader->file = target->sources.items[target->sources.count - 1];
         reader->part = ++target->parts;
         read_part(reader, part.text, target, &read);
-        add_name(&read, part.include);
+        add_name(reader, &read, part.include);
     }
-    names_free(&read);
+    free(read.items);
     free(pieces);
 }
 
@@ -389,8 +365,8 @@ static void check_whole(struct reader *reader, const struct target *target, bool
 
 struct target *target_read(const char *text, const char *name, FILE *complaints)
 {
-    struct reader reader = {.file = name, .complaints = complaints};
     struct target *target = memory_zeroed(1, sizeof *target);
+    struct reader reader = {.texts = &target->texts, .file = name, .complaints = complaints};
     read_parts(&reader, text, name, target);
     check_whole(&reader, target, reader.readable);
     if (reader.mistakes) {
@@ -398,15 +374,18 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
         return NULL;
     }
     if (!target->title)
-        target->title = copy(target->name);
+        target->title = target->name;
     return target;
 }
 
 bool target_dress(struct target *target, const char *text, const char *name, enum dress as,
                   FILE *complaints)
 {
-    struct reader reader = {
-        .file = name, .complaints = complaints, .looks_only = true, .newer = as == DRESS_AS_NEWER};
+    struct reader reader = {.texts = &target->texts,
+                            .file = name,
+                            .complaints = complaints,
+                            .looks_only = true,
+                            .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
 }

@@ -2,10 +2,13 @@
 #ifndef CONFIG_READER_H
 #define CONFIG_READER_H
 
+#include "memory/arena.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
 struct reader {
+    struct arena *texts; /* of what is read */
     const char *file; /* of the part that is read */
     FILE *complaints; /* or NULL */
     unsigned mistakes;

@@ -19,12 +19,12 @@ static struct target_scope *find(const struct target *target, const char *match)
     return NULL;
 }
 
-static struct target_scope *add(struct target *target, const char *match)
+static struct target_scope *add(struct reader *reader, struct target *target, const char *match)
 {
     target->scopes =
         memory_resized(target->scopes, target->scope_count + 1, sizeof *target->scopes);
     struct target_scope *scope = &target->scopes[target->scope_count++];
-    *scope = (struct target_scope){.match = copy(match)};
+    *scope = (struct target_scope){.match = copy(reader, match)};
     return scope;
 }
 
@@ -38,7 +38,7 @@ static void read_scope(struct reader *reader, const config_setting_t *s, struct 
     struct target_scope *scope = find(target, match ? match : "");
     if (scope && scope->part == reader->part)
         WRONG(s, "the scope \"%s\" stands twice", scope->match);
-    scope = scope ? scope : add(target, match ? match : "");
+    scope = scope ? scope : add(reader, target, match ? match : "");
     scope->part = reader->part;
     scope->category = (uint8_t)get_word(reader, s, "category", target_categories, scope->category);
     if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
@@ -59,11 +59,4 @@ uint8_t target_scope_category(const struct target *target, const char *name)
         if (fnmatch(target->scopes[i].match, name, 0) == 0)
             return target->scopes[i].category;
     return CATEGORY_NONE;
-}
-
-void scoped_free(struct target *target)
-{
-    for (size_t i = 0; i < target->scope_count; i++)
-        free(target->scopes[i].match);
-    free(target->scopes);
 }

@@ -9,6 +9,5 @@
 
 /* What a part of a description says of them: of one pattern the later part, and of several that fit a name the first. */
 void scoped_take(struct reader *reader, const config_setting_t *root, struct target *target);
-void scoped_free(struct target *target);
 
 #endif

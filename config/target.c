@@ -15,40 +15,13 @@ void target_free(struct target *target)
 {
     if (!target)
         return;
-    for (size_t i = 0; i < target->kind_count; i++) {
-        free(target->kinds[i].name);
-        free(target->kinds[i].letter);
-        free(target->kinds[i].title);
-    }
-    for (size_t i = 0; i < target->event_count; i++) {
-        struct target_event *event = &target->events[i];
-        free(event->name);
-        free(event->label);
-        free(event->text);
-        free(event->group);
-        free(event->unheard);
-        free(event->all);
-        names_free(&event->partners);
-        names_free(&event->on);
-        names_free(&event->after);
-        names_free(&event->woken_by);
-        names_free(&event->causes);
-        names_free(&event->line_after);
-        names_free(&event->thread_after);
-    }
-    for (size_t i = 0; i < target->cluster_count; i++) {
-        free(target->clusters[i].name);
-        free(target->clusters[i].kind);
-        free(target->clusters[i].match);
-    }
-    scoped_free(target);
-    names_free(&target->sources);
     free(target->kinds);
     free(target->events);
     free(target->clusters);
-    meters_free(target->meters, target->meter_count);
-    free(target->name);
-    free(target->title);
+    free(target->scopes);
+    free(target->meters);
+    free(target->sources.items);
+    arena_free(&target->texts);
     free(target);
 }
 

@@ -6,6 +6,7 @@
 #ifndef CONFIG_TARGET_H
 #define CONFIG_TARGET_H
 
+#include "memory/arena.h"
 #include "wire/event.h"
 
 #include <stdbool.h>
@@ -132,6 +133,7 @@ struct target_scope {
 struct target_meter; /* meters.h */
 
 struct target {
+    struct arena texts; /* all names and texts here, and lists of them */
     char *name, *title;
     int version;
     struct target_kind *kinds;

@@ -25,7 +25,13 @@ void complain(struct reader *reader, const char *file, int line, const char *for
 
 int line_of_setting(const config_setting_t *s) { return (int)config_setting_source_line(s); }
 
-char *copy(const char *s) { return memory_given(text_readable(s, SIZE_MAX, true), 1); }
+char *copy(struct reader *reader, const char *s)
+{
+    char *readable = memory_given(text_readable(s, SIZE_MAX, true), 1);
+    char *kept = arena_text(reader->texts, readable);
+    free(readable);
+    return kept;
+}
 
 /* ---- words ---- */
 
@@ -111,10 +117,8 @@ const char *get_text(struct reader *reader, const config_setting_t *group, const
 void get_copy(struct reader *reader, const config_setting_t *group, const char *key, char **value)
 {
     const char *text = get_text(reader, group, key, false);
-    if (!text)
-        return;
-    free(*value);
-    *value = copy(text);
+    if (text)
+        *value = copy(reader, text);
 }
 
 void get_bool(struct reader *reader, const config_setting_t *group, const char *key, bool *value)
@@ -157,14 +161,6 @@ void get_colour(struct reader *reader, const config_setting_t *group, struct tar
     *value = (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
 }
 
-void names_free(struct target_names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->items[i]);
-    free(names->items);
-    *names = (struct target_names){0};
-}
-
 bool get_names(struct reader *reader, const config_setting_t *group, const char *key,
                struct target_names *names, bool *first)
 {
@@ -176,10 +172,9 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
         return false;
     }
     size_t n = (size_t)config_setting_length(s);
-    names_free(names);
     if (first)
         *first = false;
-    names->items = memory_zeroed(n + 1, sizeof *names->items);
+    *names = (struct target_names){.items = arena_bytes(reader->texts, n * sizeof *names->items)};
     for (size_t i = 0; i < n; i++) {
         const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
         if (config_setting_type(item) != CONFIG_TYPE_STRING)
@@ -187,7 +182,7 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
         else if (!*config_setting_get_string(item) && first)
             *first = true;
         else
-            names->items[names->count++] = copy(config_setting_get_string(item));
+            names->items[names->count++] = copy(reader, config_setting_get_string(item));
     }
     return true;
 }
@@ -198,9 +193,8 @@ bool get_name_or_names(struct reader *reader, const config_setting_t *group, con
     const char *one;
     if (!config_setting_lookup_string(group, key, &one))
         return get_names(reader, group, key, names, NULL);
-    names_free(names);
-    names->items = memory_zeroed(1, sizeof *names->items);
-    names->items[names->count++] = copy(one);
+    *names = (struct target_names){.items = arena_bytes(reader->texts, sizeof *names->items)};
+    names->items[names->count++] = copy(reader, one);
     return true;
 }
 

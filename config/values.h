@@ -13,10 +13,10 @@ void complain(struct reader *reader, const char *file, int line, const char *for
 int line_of_setting(const config_setting_t *setting);
 /* About a setting of the part that is read. */
 #define WRONG(setting, ...) complain(reader, reader->file, line_of_setting(setting), __VA_ARGS__)
-char *copy(const char *s);
+/* Returns a copy in the arena of what is read, with no byte that cannot be shown. */
+char *copy(struct reader *reader, const char *s);
 /* The one of the words (a list that ends with NULL) that a misspelt word is likely to mean, or NULL. */
 const char *nearest(const char *word, const char *const *words);
-void names_free(struct target_names *names);
 
 /* Complains about each key that is not among the known ones, which NULL ends. */
 void check_keys(struct reader *reader, const config_setting_t *group, const char *const *known);

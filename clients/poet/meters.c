@@ -63,6 +63,7 @@ static char *text_of(const char *path)
 /* As the server reads it; NULL with complaints. */
 static char *meters_of(const struct command *command, const char *path)
 {
+    struct arena texts = {0};
     struct target_meter *meters;
     size_t count;
     char *text = text_of(path);
@@ -70,12 +71,13 @@ static char *meters_of(const struct command *command, const char *path)
         command_fail(command, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    bool good = meters_read(text, path, stderr, &meters, &count);
+    bool good = meters_read(text, path, stderr, &texts, &meters, &count);
     free(text);
-    if (!good)
+    text = good ? meters_text(meters, count) : NULL;
+    free(meters);
+    arena_free(&texts);
+    if (!text)
         return NULL;
-    text = meters_text(meters, count);
-    meters_free(meters, count);
     if (strlen(text) <= LIMIT_OPTION_BYTES)
         return text;
     command_fail(command, "%s: more meters than may be asked for at once", path);

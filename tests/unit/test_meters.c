@@ -61,10 +61,11 @@ static const char good[] =
 
 static void what_is_written_is_read_again(void **state)
 {
+    struct arena texts = {0};
     struct target_meter *meters, *again;
     size_t count, same;
     (void)state;
-    assert_true(meters_read(good, "m", stderr, &meters, &count));
+    assert_true(meters_read(good, "m", stderr, &texts, &meters, &count));
     assert_int_equal(count, 3);
     assert_true(meters[0].per_line);
     assert_string_equal(meters[0].unit, "ns");
@@ -72,14 +73,15 @@ static void what_is_written_is_read_again(void **state)
     assert_int_equal(meters[0].good, GOOD_LOW);
     assert_string_equal(meters[1].unit, "meals");
     char *text = meters_text(meters, count);
-    assert_true(meters_read(text, "again", stderr, &again, &same));
+    assert_true(meters_read(text, "again", stderr, &texts, &again, &same));
     assert_int_equal(same, 3);
     char *twice = meters_text(again, same);
     assert_string_equal(text, twice);
     free(text);
     free(twice);
-    meters_free(meters, count);
-    meters_free(again, same);
+    free(meters);
+    free(again);
+    arena_free(&texts);
 }
 
 static void mistakes_have_their_line(void **state)
@@ -102,16 +104,18 @@ static void mistakes_have_their_line(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena texts = {0};
         struct target_meter *meters;
         size_t count, size;
         char *said = NULL;
         FILE *f = open_memstream(&said, &size);
-        assert_false(meters_read(bad[i][0], "m", f, &meters, &count));
+        assert_false(meters_read(bad[i][0], "m", f, &texts, &meters, &count));
         fclose(f);
         assert_null(meters);
         if (strncmp(said, bad[i][1], strlen(bad[i][1])) != 0)
             fail_msg("%s: %s", bad[i][0], said);
         free(said);
+        arena_free(&texts);
     }
 }
 

@@ -196,6 +196,35 @@ static void waiting_is_renewed(void **state)
     target_free(target);
 }
 
+/* A description that includes another, and says something of an event for some kinds. */
+static void what_is_said_of_one_kind_leaves_the_general(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "\f\tbase.conf\n" HEAD "events=({name=\"e\";label=\"one\";text=\"two\";group=\"three\";"
+        "unheard=\"four\";all=\"five\";partner=\"e\";after=[\"e\"];"
+        "line_after=[\"e\"];thread_after=[\"e\"];relation=\"sync\";});\n"
+        "\f\tx.conf\nname=\"y\";kinds=({name=\"j\";letter=\"J\";});"
+        "events=({name=\"e\";on=[\"j\"];label=\"other\";all=\"all others\";});\n";
+    struct target *target = target_read(text, "x.conf", stderr);
+    assert_non_null(target);
+    const struct target_event *general = target_event(target, "k", "e", RELATION_SYNC);
+    const struct target_event *special = target_event(target, "j", "e", RELATION_SYNC);
+    assert_ptr_not_equal(general, special);
+    assert_string_equal(general->label, "one");
+    assert_string_equal(general->all, "five");
+    assert_string_equal(special->label, "other");
+    assert_string_equal(special->text, "two");
+    assert_string_equal(special->unheard, "four");
+    assert_string_equal(special->all, "all others");
+    assert_true(target_has(&special->thread_after, "e"));
+    assert_true(target_dress(target, "events=({name=\"e\";on=[\"j\"];unheard=\"six\";});", "l.conf",
+                             DRESS_AS_LAYER, stderr));
+    assert_string_equal(target_event(target, "k", "e", RELATION_SYNC)->unheard, "four");
+    assert_string_equal(target_event(target, "j", "e", RELATION_SYNC)->unheard, "six");
+    target_free(target);
+}
+
 /* ---- layers ---- */
 
 static char folder[] = "/tmp/poet-target-XXXXXX";
@@ -363,6 +392,7 @@ int main(void)
         cmocka_unit_test(the_entry_that_fits_best_is_found),
         cmocka_unit_test(what_waiting_is),
         cmocka_unit_test(waiting_is_renewed),
+        cmocka_unit_test(what_is_said_of_one_kind_leaves_the_general),
         cmocka_unit_test(a_layer_changes_what_it_names),
         cmocka_unit_test(mistakes_name_the_file_that_has_them),
         cmocka_unit_test(lines_of_sorted_kinds_stand_by_name),

@@ -22,6 +22,7 @@ struct sum {
 
 struct metering {
     const struct table_view *view;
+    struct arena texts; /* of the option */
     struct target_meter *own; /* of the option */
     size_t own_count;
     const struct target_meter **meters; /* all, those of descriptions first */
@@ -43,7 +44,8 @@ struct metering {
 static void free_work(void *work)
 {
     struct metering *m = work;
-    meters_free(m->own, m->own_count);
+    free(m->own);
+    arena_free(&m->texts);
     for (size_t i = 0; i < m->count; i++)
         free(m->roles[i]);
     free(m->roles);
@@ -100,7 +102,7 @@ static void *begin(const struct table_view *view, char **problem)
         (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     m->contexts->wanted |= view->run->connected > 0;
     m->taken = m->contexts->taken;
-    if (text && !meters_read(text, "meters", NULL, &m->own, &m->own_count)) {
+    if (text && !meters_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
         *problem = memory_copied("these are no meters");
         free_work(m);
         return NULL;
