@@ -28,6 +28,7 @@ void put_wait(struct out *out, const struct shown_wait *wait)
         put_u64(out, wait->holders[i].site);
     }
     put_u8(out, (uint8_t)wait->fate);
+    put_u8(out, wait->at_exit);
 }
 
 static enum fate get_fate(struct in *in)
@@ -52,6 +53,7 @@ void get_wait(struct in *in, struct shown_wait *wait)
         wait->holders[wait->holder_count].site = get_u64(in);
     }
     wait->fate = get_fate(in);
+    wait->at_exit = get_u8(in) != 0;
 }
 
 void shown_wait_free(struct shown_wait *wait)

@@ -36,6 +36,7 @@ struct shown_wait {
     } *holders;
     uint32_t holder_count;
     enum fate fate;
+    bool at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
 };
 
 /* Each waits for the next, by what it waits about, and the last for the first. */

@@ -29,6 +29,7 @@
 #define WELCOME_AGENT 64u /* it is an agent, which makes no report */
 #define WELCOME_FAR                                                                                \
     128u /* and tell of connections to other machines, whose programs may be in the run */
+#define WELCOME_ENDS 256u /* and say that it ends by itself */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -64,6 +65,7 @@
     M(27, ENTRIES) /* with a descriptor: when each call of a thread began and ended */ \
     M(28, FAR)    /* an end of a stream of bytes between machines */             \
     M(29, HOLE)   /* bytes of such a stream that no event wrote */               \
+    M(30, ENDS)   /* the program ends by itself: it exits */                     \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

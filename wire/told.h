@@ -22,6 +22,9 @@ struct text {
 };
 struct text text_of(const char *s); /* all of it; of NULL "" */
 
+/* How a program ends by itself. */
+enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), return; _exit() */
+
 /* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most TOLD_LABEL_BYTES. */
 #define TOLD_LABEL_BYTES 256u
 
@@ -59,6 +62,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
       path) /* of the file to write; "": to the standard error that the server was started with */
 #define TOLD_SENT(F)                                                                               \
     F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
+#define TOLD_ENDS(F) F(u8, how) /* an enum told_end */
 #define TOLD_CLOSE(F)                                                                              \
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
@@ -102,6 +106,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(unseen, TOLD_UNSEEN)                                                                         \
     M(report, TOLD_REPORT)                                                                         \
     M(sent, TOLD_SENT)                                                                             \
+    M(ends, TOLD_ENDS)                                                                             \
     M(close, TOLD_CLOSE)                                                                           \
     M(region, TOLD_REGION)                                                                         \
     M(meter, TOLD_METER)                                                                           \

@@ -74,6 +74,20 @@ static void verdict_text(const struct report *r, const struct shown_verdict *ver
     free(said);
 }
 
+/* Threads of programs that ended by themselves: that they wait there says nothing against them. */
+static void at_exit_text(const struct report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->waits->count; i++) {
+        if (!r->waits->items[i].at_exit)
+            continue;
+        if (!any)
+            puts("waiting at exit (the program ended by itself):");
+        any = true;
+        one_text(r, &r->waits->items[i]);
+    }
+}
+
 /* What is wrong comes first, then who waits. */
 static void print_text(const struct report *r)
 {
@@ -84,7 +98,9 @@ static void print_text(const struct report *r)
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         verdict_text(r, &r->waits->verdicts[i]);
     for (size_t i = 0; i < r->waits->count; i++)
-        one_text(r, &r->waits->items[i]);
+        if (!r->waits->items[i].at_exit)
+            one_text(r, &r->waits->items[i]);
+    at_exit_text(r);
 }
 
 /* ---- as JSON ---- */
@@ -117,6 +133,7 @@ static struct json_object *one_json(const struct report *r, const struct shown_w
     }
     json_object_object_add(o, "held_by", holders);
     json_object_object_add(o, "fate", json_object_new_string(fate_word(w->fate)));
+    json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
 }
 
@@ -238,7 +255,8 @@ static const struct argp argp = {
         "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
         "and who can never go on because nobody is left who could wake it; then each thread that waits, "
         "oldest first: for what, since when, called from where, who holds it, and where that was "
-        "taken.  What is not certain is said to be so, and why.",
+        "taken.  What is not certain is said to be so, and why.  Threads of a program that ended by itself "
+        "are listed as waiting at exit: no hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

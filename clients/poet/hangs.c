@@ -11,7 +11,7 @@
 
 enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, EVENT, COLUMNS };
 
-static void add_columns(struct shown_table *t)
+static void add_columns(struct shown_table *t, const char *title)
 {
     static const struct {
         const char *name, *title;
@@ -20,7 +20,7 @@ static void add_columns(struct shown_table *t)
                           {"about", "for", TABLE_LINE},          {"held_by", "held by", TABLE_LINE},
                           {"taken_at", "taken at", TABLE_PLACE}, {"waited_ns", "waited", TABLE_NS},
                           {"where", "where", TABLE_PLACE},       {"event", "event", TABLE_EVENT}};
-    t->title = memory_copied("what hangs");
+    t->title = memory_copied(title);
     for (unsigned i = 0; i < COLUMNS; i++) {
         struct table_column c = {.name = memory_copied(columns[i].name),
                                  .title = memory_copied(columns[i].title),
@@ -41,6 +41,12 @@ static bool in_cycle(const struct waits *w, uint32_t thread)
     return false;
 }
 
+/* Of a program that ended by itself, and in no cycle, nor behind one. */
+static bool is_neutral(const struct waits *w, const struct shown_wait *wait)
+{
+    return wait->at_exit && wait->fate == FATE_OPEN && !in_cycle(w, wait->thread);
+}
+
 static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
 {
     if (address)
@@ -57,6 +63,7 @@ static void set_cells(const struct waits *w, const struct shown_wait *wait,
                       struct table_cell *cells)
 {
     const char *what = in_cycle(w, wait->thread)  ? "deadlock"
+                       : is_neutral(w, wait)      ? "waits"
                        : wait->fate == FATE_NEVER ? "can never go on"
                                                   : "perhaps never goes on";
     int64_t waited = w->now.now_ns - wait->event.time_ns;
@@ -92,6 +99,18 @@ static void add_rows(const struct waits *w, struct shown_table *t)
                 add_row(w, &w->items[i], t);
 }
 
+static void add_neutral(const struct waits *w, struct shown_table *t)
+{
+    size_t count = 0;
+    t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->count; i++)
+        if (is_neutral(w, &w->items[i]) && count++ < MOST)
+            add_row(w, &w->items[i], t);
+    if (count > MOST)
+        PUSH(t->notes, t->note_count,
+             memory_printed("%zu threads wait; the first %u are shown", count, MOST));
+}
+
 /* What is known of an object that nobody may ever signal again, a note for each sentence. */
 static void add_notes(const struct book *book, const struct waits *w, struct shown_table *t)
 {
@@ -106,13 +125,30 @@ static void add_notes(const struct book *book, const struct waits *w, struct sho
 
 static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
 
+static bool ask(const struct tables *o, struct subject *subject, struct waits *waits)
+{
+    struct out judged = {0};
+    *waits = (struct waits){0};
+    put_u8(&judged, 1);
+    return subject_ask(o->command, subject, ASK_WAITS, &judged, take, waits);
+}
+
+int hangs_at_exit(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    struct waits waits;
+    bool ok = ask(o, subject, &waits);
+    add_columns(t, "waiting at exit");
+    if (ok)
+        add_neutral(&waits, t);
+    waits_free(&waits);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
 int hangs_ask(const struct tables *o, struct subject *subject, struct shown_table *t)
 {
-    struct waits waits = {0};
-    struct out judged = {0};
-    put_u8(&judged, 1);
-    add_columns(t);
-    bool ok = subject_ask(o->command, subject, ASK_WAITS, &judged, take, &waits);
+    struct waits waits;
+    bool ok = ask(o, subject, &waits);
+    add_columns(t, "what hangs");
     if (ok) {
         add_rows(&waits, t);
         if (t->row_count)

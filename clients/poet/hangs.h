@@ -5,6 +5,8 @@
 #include "clients/poet/tables.h"
 
 /* Asks for it: an exit status, with a complaint.  The table is the caller's to free in any case. */
+/* Threads that wait where their program ended by itself: neutral. */
+int hangs_at_exit(const struct tables *tables, struct subject *subject, struct shown_table *table);
 int hangs_ask(const struct tables *tables, struct subject *subject, struct shown_table *table);
 
 #endif

@@ -90,6 +90,7 @@ static const struct tables_section sections[] = {
      .options = only_said,
      .page = true},
     {.what = "memory", .words = leaks_words, .page = true, .rare = true},
+    {.make = hangs_at_exit, .title = "waiting at exit", .page = true, .rare = true},
     {.what = "states",
      .title = "where the threads' time went",
      .columns = "thread,ready_ns,running_ns,blocked_ns,system_ns,life_ns",

@@ -78,7 +78,18 @@ static bool thread_goes(const struct verdicts *v, uint32_t thread, unsigned how)
     if (!thread || thread > g->lines)
         return true;
     uint32_t waiter = g->waiter_of[thread - 1];
+    if (g->is_thread[thread - 1] == WAITS_EXITED)
+        return false;
     return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
+}
+
+/* Does it keep one that waits in a program that ended by itself from going on?  All but those who wait could have
+ * gone on if the program had: nothing is concluded from their end. */
+static bool goes_at_exit(const struct verdicts *v, uint32_t thread, unsigned how)
+{
+    const struct waits_graph *g = v->graph;
+    uint32_t waiter = thread && thread <= g->lines ? g->waiter_of[thread - 1] : 0;
+    return !waiter || v->goes[waiter - 1] & how;
 }
 
 /* Those who hold it; of a shared one, one of them who leaves may be enough. */
@@ -87,8 +98,10 @@ static bool holders_go(const struct verdicts *v, const struct waiter *w, unsigne
     const struct object *object = &v->graph->objects[w->object];
     bool shared = w->about <= v->graph->lines && order_line_shared(v->graph->run->order, w->about);
     unsigned going = 0;
-    for (uint32_t i = 0; i < object->count; i++)
-        going += thread_goes(v, v->graph->holders[object->first + i].thread, how);
+    for (uint32_t i = 0; i < object->count; i++) {
+        uint32_t holder = v->graph->holders[object->first + i].thread;
+        going += w->at_exit ? goes_at_exit(v, holder, how) : thread_goes(v, holder, how);
+    }
     return shared ? going > 0 || object->count == 0 : going == object->count;
 }
 
@@ -112,8 +125,10 @@ static bool goes_on(const struct verdicts *v, const struct waiter *w, unsigned h
     if (w->look->timed || !w->about || w->about > g->lines)
         return true;
     if (needs_waking(w))
-        return is_woken(v, w, how);
-    if (g->is_thread[w->about - 1]) /* it waits for its end */
+        return w->at_exit || is_woken(v, w, how);
+    if (g->is_thread[w->about - 1] && w->at_exit) /* it waits for its end */
+        return goes_at_exit(v, w->about, how);
+    if (g->is_thread[w->about - 1])
         return g->is_thread[w->about - 1] == WAITS_ENDED || thread_goes(v, w->about, how);
     return holders_go(v, w, how);
 }
@@ -126,7 +141,7 @@ static void spread(struct verdicts *v, unsigned how)
         for (size_t i = 0; i < v->graph->count; i++)
             if (!(v->goes[i] & how) && goes_on(v, &v->graph->waiters[i], how)) {
                 v->goes[i] |= (uint8_t)how;
-                v->anybody |= how == GOES;
+                v->anybody |= how == GOES && !v->graph->waiters[i].at_exit;
                 more = true;
             }
     }
@@ -137,7 +152,7 @@ static void spread(struct verdicts *v, unsigned how)
 static void note_subject(struct verdicts *v, size_t waiter)
 {
     const struct waiter *w = &v->graph->waiters[waiter];
-    if (!needs_waking(w) || w->about > v->graph->lines)
+    if (w->at_exit || !needs_waking(w) || w->about > v->graph->lines)
         return;
     uint32_t *index = &v->subject_of[w->about - 1];
     if (!*index) {
@@ -416,9 +431,9 @@ static uint8_t able_state(const struct verdicts *v, uint32_t thread)
     const struct waits_graph *g = v->graph;
     if (!thread || thread > g->lines)
         return ABLE_RUNS;
-    return g->waiter_of[thread - 1]                  ? ABLE_WAITS
-           : g->is_thread[thread - 1] == WAITS_ENDED ? ABLE_ENDED
-                                                     : ABLE_RUNS;
+    bool ended =
+        g->is_thread[thread - 1] == WAITS_ENDED || g->is_thread[thread - 1] == WAITS_EXITED;
+    return ended ? ABLE_ENDED : g->waiter_of[thread - 1] ? ABLE_WAITS : ABLE_RUNS;
 }
 
 static void add_runs(const struct verdicts *v, const struct subject *s, struct shown_verdict *shown)

@@ -104,8 +104,9 @@ static bool look_at(struct waits_job *job, uint32_t thread)
     const struct target_event *look = look_of(job, &e);
     if (!e.line)
         return true;
-    bool ended = has_ended(&e, thread, look) || !is_there(job, thread);
-    g->is_thread[thread - 1] = ended ? WAITS_ENDED : WAITS_ACTS;
+    bool exited = run_exited(g->run, thread);
+    bool ended = exited || has_ended(&e, thread, look) || !is_there(job, thread);
+    g->is_thread[thread - 1] = exited ? WAITS_EXITED : ended ? WAITS_ENDED : WAITS_ACTS;
     if (!look || !look->waits) {
         if (!ended)
             add_running(job, thread);
@@ -115,6 +116,7 @@ static bool look_at(struct waits_job *job, uint32_t thread)
     g->waiters = grow(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
     g->waiters[g->count++] = (struct waiter){.thread = thread,
                                              .about = about == thread ? 0 : about,
+                                             .at_exit = exited,
                                              .position = position,
                                              .at = {e.line, e.number},
                                              .time_ns = e.time_ns,
@@ -353,7 +355,8 @@ static void tell_wait(const struct waits_job *job, const struct waiter *w, struc
         .holders = job->graph.holders + object->first,
         .holder_count = object->count,
         .fate = job->verdicts ? verdicts_fate(job->verdicts, (size_t)(w - job->graph.waiters))
-                              : FATE_OPEN};
+                              : FATE_OPEN,
+        .at_exit = w->at_exit};
     named_note(w->thread);
     named_note(w->about);
     named_note(w->at.line);

@@ -9,6 +9,7 @@
 struct waiter {
     uint32_t thread, about; /* lines; about 0: something that was not seen */
     uint32_t object; /* index; of the line that it is about */
+    bool at_exit; /* its program ended by itself meanwhile: it need not go on */
     uint64_t position; /* of its last event */
     struct ref at;
     int64_t time_ns;
@@ -22,10 +23,11 @@ struct object {
 
 /* What a line's thread does. */
 enum {
-    WAITS_NOBODY,
+    WAITS_NOBODY, /* nobody acts on it */
     WAITS_ENDED,
-    WAITS_ACTS
-}; /* nobody acts on it; it has ended; it waits, or runs */
+    WAITS_EXITED, /* its program ended by itself */
+    WAITS_ACTS    /* it waits, or runs */
+};
 
 #define WAITS_RUNS 32u
 

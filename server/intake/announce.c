@@ -405,6 +405,17 @@ static bool read_sent(struct session *session, struct in *in)
     return true;
 }
 
+static bool read_ends(struct session *session, struct in *in)
+{
+    struct told_ends told;
+    if (!get_told_ends(in, &told))
+        return false;
+    if (told.how == ENDS_NOT || told.how >= ENDS_COUNT)
+        in_fail(in, "ends in an impossible way");
+    session_process(session)->ended = !in->error;
+    return !in->error;
+}
+
 /* A thread that runs tasks is called so. */
 static bool read_carrier(struct session *session, struct in *in)
 {
@@ -470,7 +481,7 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
         type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
         type == MESSAGE_USAGE || type == MESSAGE_HEAP || type == MESSAGE_METER ||
-        type == MESSAGE_CELLS || type == MESSAGE_SPAN)
+        type == MESSAGE_CELLS || type == MESSAGE_SPAN || type == MESSAGE_ENDS)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -512,6 +523,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return read_unseen(session, in);
     case MESSAGE_SENT:
         return read_sent(session, in);
+    case MESSAGE_ENDS:
+        return read_ends(session, in);
     case MESSAGE_USAGE:
         return used_read(&(struct used_by){session->run, session->process, session, session_line},
                          in);

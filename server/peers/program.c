@@ -369,7 +369,7 @@ static void count_unread(struct peer *peer, const struct session *session, struc
             losses_add(losses, session, slots, (length - 4) / SLOT_BYTES);
         } else if (type == MESSAGE_LOSSES) {
             note_losses(peer, body, length);
-        } else if (type == MESSAGE_SENT) {
+        } else if (type == MESSAGE_SENT || type == MESSAGE_ENDS) {
             journal(peer, type, 0, body, length, true);
         }
         free(slots);

@@ -475,6 +475,13 @@ bool run_go_on(struct run *run, uint64_t looks)
     return all;
 }
 
+bool run_exited(const struct run *run, uint32_t line)
+{
+    uint32_t process = run_line_at(run, line)->process;
+    return process < run->process_count && run->processes[process].ended &&
+           !run->processes[process].connected;
+}
+
 unsigned run_connected(const struct run *run)
 {
     return run->connected || !run->journal_ahead ? run->connected : 1;

@@ -35,6 +35,7 @@ struct run_process {
     uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
+    bool ended; /* said that it exits */
     bool
         unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
 };
@@ -219,6 +220,9 @@ uint32_t run_process(struct run *run, struct run_process process);
 
 /* The time by its clock: now, as far as this host's clock agrees with that of its first program. */
 int64_t run_clock_ns(const struct run *run);
+
+/* Is it a line of a program that ended by itself, and is gone? */
+bool run_exited(const struct run *run, uint32_t line);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
 unsigned run_connected(const struct run *run);

@@ -125,7 +125,7 @@ static bool is_taken(unsigned kind)
     case CHUNK_SPANS:
         return true;
     default:
-        return kind > MESSAGE_HELLO && kind <= MESSAGE_HOLE && kind != MESSAGE_THREAD &&
+        return kind > MESSAGE_HELLO && kind <= MESSAGE_ENDS && kind != MESSAGE_THREAD &&
                kind != MESSAGE_WAKE && kind != MESSAGE_REPORT && kind != MESSAGE_REGION;
     }
 }

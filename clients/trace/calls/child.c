@@ -13,6 +13,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/shared.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
@@ -240,7 +241,10 @@ void child_ends_at_once(uintptr_t site)
     pid_t pid = getpid();
     if (pid == self) {
         child_ends(site);
-        if (server_sends && server_alive() && recording_here())
+        bool tells = server_alive() && recording_here();
+        if (tells)
+            tell_ends(ENDS_AT_ONCE);
+        if (server_sends && tells)
             sender_leave(SENDER_MS);
     } else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
         atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));

@@ -29,6 +29,7 @@
 #include "clients/trace/core/shared.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/text.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "clients/trace/measure/chosen.h"
@@ -194,6 +195,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_spans = flags & WELCOME_SPANS;
             by_agent = flags & WELCOME_AGENT;
             server_far = flags & WELCOME_FAR;
+            server_ends = flags & WELCOME_ENDS;
             uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
             const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
@@ -493,6 +495,7 @@ static void stop(void)
                     "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
     life_end_main();
+    tell_ends(ENDS_EXIT);
     unseen_pass_on();
     if (server_sends)
         sender_leave(SENDER_MS);

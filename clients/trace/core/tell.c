@@ -1,5 +1,6 @@
 #include "clients/trace/core/tell.h"
 
+#include "clients/trace/core/link.h"
 #include "clients/trace/core/losses.h"
 #include "clients/trace/core/slots.h"
 #include "clients/trace/core/unseen.h"
@@ -37,4 +38,17 @@ bool tell_control(struct thread *t, enum message type, const struct out *body)
     bool told = slots_control(t, type, body);
     busy_end(t);
     return told;
+}
+
+void tell_ends(enum told_end how)
+{
+    uint32_t life = atomic_load(&live);
+    uint8_t bytes[MESSAGE_FRAME_BYTES + 1];
+    struct out out = {.data = bytes, .room = sizeof bytes};
+    if (!server_ends || !life)
+        return;
+    out_begin(&out, MESSAGE_ENDS);
+    put_told_ends(&out, &(struct told_ends){(uint8_t)how});
+    out_end(&out);
+    server_send(&out, life);
 }

@@ -4,6 +4,7 @@
 
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
+#include "wire/told.h"
 
 #include <stdbool.h>
 
@@ -15,6 +16,9 @@ bool tell_control(struct thread *thread, enum message type, const struct out *bo
 void tell_untold(struct thread *thread);
 bool tell_is_told(enum unseen reason,
                   const struct thread *thread); /* thread->untold was told in its life */
+
+/* The program ends by itself.  Not in a signal handler that came while its thread was busy. */
+void tell_ends(enum told_end how);
 
 #pragma GCC visibility pop
 #endif

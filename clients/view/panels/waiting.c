@@ -123,6 +123,21 @@ static bool is_seen(struct view *view)
     return view->settings.panel && g_strcmp0(page, panel_waiting.name) == 0;
 }
 
+static void tell_waits(struct view *view, struct waiting *state, bool at_exit)
+{
+    bool any = false;
+    for (size_t i = 0; i < state->waits.count && i < TOLD_MOST; i++) {
+        const struct shown_wait *w = &state->waits.items[i];
+        if (w->at_exit != at_exit)
+            continue;
+        if (at_exit && !any)
+            list_add(state->list, "<b>Waiting at exit</b>: the program ended by itself",
+                     w->event.at);
+        any = true;
+        tell_wait(view, state, w);
+    }
+}
+
 static void fill(struct view *view, struct waiting *state)
 {
     list_empty(state->list);
@@ -130,8 +145,8 @@ static void fill(struct view *view, struct waiting *state)
         tell_cycle(view, state, &state->waits.cycles[i]);
     for (size_t i = 0; i < state->waits.verdict_count && i < TOLD_MOST; i++)
         tell_verdict(view, state, &state->waits.verdicts[i]);
-    for (size_t i = 0; i < state->waits.count && i < TOLD_MOST; i++)
-        tell_wait(view, state, &state->waits.items[i]);
+    tell_waits(view, state, false);
+    tell_waits(view, state, true);
 }
 
 /* Not under somebody's pointer or keys. */
@@ -258,7 +273,7 @@ enum waiting_worst waiting_worst(struct view *view, unsigned *count)
     for (size_t i = 0; i < state->waits.count; i++) {
         const struct shown_wait *w = &state->waits.items[i];
         never |= w->fate == FATE_NEVER;
-        *count += !now.live || now.now_ns - w->event.time_ns >= SHORT_NS;
+        *count += !w->at_exit && (!now.live || now.now_ns - w->event.time_ns >= SHORT_NS);
     }
     return state->waits.cycle_count  ? WAITING_DEADLOCK
            : never                   ? WAITING_HANG

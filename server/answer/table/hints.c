@@ -136,10 +136,13 @@ static void add_ends(struct hinting *h, const struct ends *ends)
                     table_event(h->view, ends->worst->end));
 }
 
+/* (Where a program ended by itself, its threads may well wait.) */
 static void look_at_open(struct hinting *h)
 {
     for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
         const struct wait *w = &h->view->lives.open[i];
+        if (run_exited(h->view->run, w->thread))
+            continue;
         struct table_cell *cells = hinting_add(h, HINT_OPEN, 1, w->thread, w->to_ns - w->from_ns,
                                                h->run_ns, table_event(h->view, w->begin));
         if (!cells)
@@ -285,7 +288,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     if (!t->row_count)
         table_add_note(t,
                        "nothing stands out: no thread waits %.0f %% of its life for one lock, "
-                       "none waits at the end",
+                       "none hangs at the end",
                        100 * LIFE_SHARE);
     note_unseen_threads(t, view);
     if (view->measured->thread_count == 1)
