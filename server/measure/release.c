@@ -17,6 +17,7 @@ struct finding {
     uint32_t count;
     uint32_t visitor, visited; /* whose entry is looked behind, into which line; 0: v itself is */
     bool lost, gap; /* gap: right before the point itself */
+    uint8_t doubt; /* of v: why who let it go is not certain */
     bool direct; /* what is looked at is told by an edge of its own, or has met it */
     bool early; /* what let it go on was there before it waited */
     uint64_t unreceived; /* what it sent last of which no receive is known, or NO_POSITION */
@@ -400,12 +401,18 @@ static bool is_call(const struct finding *f)
            !order_line_shared(f->order, events_at(f->of->events, f->of->begin)->line);
 }
 
-/* A condition: to the call, then whoever was in the line. */
+/* A condition: to the call, then whoever was in the line.  Who called is not known where that was not seen: a call that
+ * was seen may have been another thread's. */
 static void find_called(struct finding *f)
 {
     const struct candidate *call = latest(f, f->of->from_ns, f->of->to_ns, false, true);
     struct cause guessed;
-    bool known = call != NULL, any = known || guess(f, &guessed);
+    bool seen = f->doubt != UNSEEN_THREAD;
+    bool known = call && f->doubt != UNSEEN_SIGNAL, any = seen && (known || guess(f, &guessed));
+    if (seen && call && !known && (!any || is_later(&call->cause, &guessed))) {
+        guessed = call->cause;
+        any = true;
+    }
     if (!any)
         return;
     struct cause c = known ? call->cause : guessed;
@@ -413,12 +420,19 @@ static void find_called(struct finding *f)
     push(f, &c, WAIT_MEETING, known ? GUESS_NONE : GUESS_LATEST);
 }
 
+/* May who let it go be somebody who was not seen? */
+static bool may_be_unseen(const struct finding *f)
+{
+    return f->doubt == UNSEEN_THREAD || f->doubt == UNSEEN_BARRIER ||
+           (f->doubt == UNSEEN_SIGNAL && !is_call(f));
+}
+
 static void find_unsaid(struct finding *f)
 {
     struct cause c;
     if (late_receiver(f, &c) || made_room(f, &c))
         push(f, &c, WAIT_MEETING, GUESS_LATE_RECEIVER);
-    else if (guess(f, &c))
+    else if (!may_be_unseen(f) && guess(f, &c))
         push(f, &c, WAIT_MEETING, f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);
 }
 
@@ -445,6 +459,7 @@ uint32_t release_find(const struct release *release, struct segment *segments,
                         .order = release->teller->order,
                         .found = found,
                         .unreceived = NO_POSITION,
+                        .doubt = events_at(release->events, release->end)->doubt,
                         .segments = segments};
     look_behind_point(&f, release->end);
     look_at_arrivals(&f);

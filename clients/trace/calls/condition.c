@@ -44,6 +44,12 @@ static struct ref cause_again(struct thread *t, const char **why)
     return part_cause(t, TYPE_WAKE);
 }
 
+/* Returns whether a thread that signalled was not seen, or it is not known which of several signals woke it. */
+static enum unseen reason_of(const char *why)
+{
+    return why == signals_several ? UNSEEN_SIGNAL : UNSEEN_THREAD;
+}
+
 /* *why: why it is not known which signal it was. */
 static struct ref cause_of(const struct wait *w, const char **why)
 {
@@ -73,14 +79,15 @@ static void wake(void *p)
     const char *why = NULL;
     bool timeout = w->result == ETIMEDOUT;
     struct ref cause = timeout ? (struct ref){0, 0} : cause_of(w, &why);
-    bool doubtful = why && !signals_are_ordered(&w->signals);
+    /* (a thread that is not recorded may have woken this one: a recorded signal is not taken for it) */
+    bool doubtful = why && (why == signals_unrecorded || !signals_are_ordered(&w->signals));
     signals_awaited(&w->signals);
     record_write(
         t,
         &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
                          .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
                                              (why ? SLOT_TEXT : 0) |
-                                             (doubtful ? SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
+                                             (doubtful ? SLOT_DOUBT(reason_of(why)) : 0)),
                          .a = w->hold.line,
                          .take_a = 1,
                          .about = atomic_load(&w->condition->line.index),

@@ -185,10 +185,13 @@ static struct ref signals_first(const struct signals *s, uint64_t since, const c
     if (s->count == since || s->life != atomic_load(&live))
         return (struct ref){0, 0};
     uint32_t by = s->recent[since % RECENT].by;
-    *why = s->count - since > RECENT ? signals_several : by ? NULL : signals_unrecorded;
+    *why = s->count - since > RECENT || !by ? signals_several : NULL;
     for (uint64_t i = since + 1; i < s->count; i++)
         if (s->recent[i % RECENT].by != by)
             *why = signals_several;
+    /* "several" says that the last of them is recorded: by then the thread was woken */
+    if (!s->recent[(s->count - 1) % RECENT].by)
+        *why = signals_unrecorded;
     return *why ? (struct ref){0, 0} : s->recent[since % RECENT].at;
 }
 
