@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/apart.h"
+#include "clients/poet/odds.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/tables.h"
 #include "clients/poet/trial.h"
@@ -19,12 +20,17 @@ enum { OPTION_TRIES = 3000, OPTION_PATIENCE };
 #define TRIES 20u
 #define PATIENCE_S 30u
 #define ENOUGH 3u /* times that it happened, and nothing came of it */
+/* An outcome that differs is looked for again in runs of its own: so many led ones in which it happens, and so many that
+ * are not led.  It is no proof where chance alone does that more often than CHANCE. */
+#define LED_AGAIN 5u
+#define FREE_RUNS 10u
+#define CHANCE 0.01
 
 struct provoking {
     const struct command *command;
     const char *output;
     const char *picture; /* of both runs; NULL: none */
-    char came[240]; /* what came of it, once it happened */
+    char came[400]; /* what came of it, once it happened */
     unsigned tries, patience_s;
     bool quiet;
     struct subject subject;
@@ -42,6 +48,7 @@ struct provoking {
     struct aim aim;
     struct trial_end usual;
     bool same_output; /* which is always the same */
+    bool free_differs; /* the two runs that were not led do not end alike */
 };
 
 /* ---- what is wanted ---- */
@@ -83,15 +90,27 @@ static void lead(struct provoking *p, unsigned try)
             p->led->points[i].until = STEER_NOBODY;
 }
 
-/* Two runs that are not led: what all runs do, else. */
+static bool is_same_output(const struct trial_end *a, const struct trial_end *b)
+{
+    return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
+}
+
+/* Does it end otherwise than most runs that are not led? */
+static bool differs(const struct provoking *p, const struct trial_end *end)
+{
+    return end->hangs || end->slow || end->status != p->usual.status ||
+           (p->same_output && !is_same_output(end, &p->usual));
+}
+
+/* Two runs that are not led: what most runs do, else. */
 static bool run_freely(struct provoking *p, const struct trial *trial)
 {
     struct trial_end first;
     unsetenv("POET_STEER");
     if (!trial_run(trial, &first) || !trial_run(trial, &p->usual))
         return false;
-    p->same_output = first.output_bytes == p->usual.output_bytes &&
-                     memcmp(first.output, p->usual.output, first.output_bytes) == 0;
+    p->same_output = is_same_output(&first, &p->usual);
+    p->free_differs = differs(p, &first);
     p->usual.slow |= first.slow;
     trial_end_free(&first);
     return true;
@@ -124,8 +143,7 @@ static const char *judge(const struct provoking *p, const struct trial_end *end,
     say_status(is, sizeof is, end->status);
     if (end->status != p->usual.status)
         return snprintf(text, size, "it %s, where it %s else", is, was), text;
-    if (p->same_output && (end->output_bytes != p->usual.output_bytes ||
-                           memcmp(end->output, p->usual.output, end->output_bytes) != 0))
+    if (p->same_output && !is_same_output(end, &p->usual))
         return "it writes something else";
     return "";
 }
@@ -137,11 +155,84 @@ static void show_hang(const struct provoking *p)
     command_blocked.run(&command_blocked, 2, arguments);
 }
 
-static void prove(struct provoking *p, const struct trial_end *end, unsigned try, const char *shows)
+/* ---- whether it was chance ---- */
+
+struct series {
+    unsigned led, led_differ; /* runs in which it happened again */
+    unsigned freely, free_differ;
+    double chance; /* that they differ so by chance alone */
+};
+
+static bool lead_again(struct provoking *p, const struct trial *trial, unsigned try,
+                       struct series *s)
 {
+    setenv("POET_STEER", p->file, 1);
+    for (unsigned i = 0; i < p->tries && s->led < LED_AGAIN; i++) {
+        struct trial_end end;
+        lead(p, try);
+        bool ran = trial_run(trial, &end);
+        bool counts = ran && !end.hangs && steering_happened(p->led);
+        s->led += counts;
+        s->led_differ += counts && differs(p, &end);
+        trial_end_free(&end);
+        if (!ran)
+            return false;
+    }
+    return true;
+}
+
+/* (Two have been, the second of which is what is usual.) */
+static bool leave_again(struct provoking *p, const struct trial *trial, struct series *s)
+{
+    unsetenv("POET_STEER");
+    s->freely = 2;
+    s->free_differ = p->free_differs;
+    while (s->freely < FREE_RUNS) {
+        struct trial_end end;
+        bool ran = trial_run(trial, &end);
+        s->freely += ran;
+        s->free_differ += ran && differs(p, &end);
+        trial_end_free(&end);
+        if (!ran)
+            return false;
+    }
+    return true;
+}
+
+/* In runs of its own: the one that differed first was looked for, and is none of them.  False: it was interrupted. */
+static bool try_again(struct provoking *p, const struct trial *trial, unsigned try,
+                      struct series *s)
+{
+    char kept[PATH_MAX];
+    *s = (struct series){0};
+    bool keeps = snprintf(kept, sizeof kept, "%s.kept", p->output) < (int)sizeof kept &&
+                 rename(p->output, kept) == 0;
+    bool ran = lead_again(p, trial, try, s) && leave_again(p, trial, s);
+    if (keeps)
+        rename(kept, p->output);
+    s->chance = odds_by_chance(s->led_differ, s->led, s->free_differ, s->freely);
+    return ran;
+}
+
+static void say_chance(char *text, size_t size, const struct series *s)
+{
+    snprintf(text, size,
+             "the outcome differs in %u of %u uncontrolled runs, and in %u of %u in which it "
+             "happened again (Fisher's exact test: p = %.2g)",
+             s->free_differ, s->freely, s->led_differ, s->led, s->chance);
+}
+
+/* s: the runs that confirm it; NULL: it needs none. */
+static void prove(struct provoking *p, const struct trial_end *end, unsigned try, const char *shows,
+                  const struct series *s)
+{
+    char chance[240] = "";
     if (end->error_bytes)
         fwrite(end->errors, 1, end->error_bytes, stderr);
-    snprintf(p->came, sizeof p->came, "proved in try %u: %s", try, shows);
+    if (s)
+        say_chance(chance, sizeof chance, s);
+    snprintf(p->came, sizeof p->came, "proved in try %u: %s%s%s", try, shows, s ? "; " : "",
+             chance);
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
     if (end->hangs || end->slow)
         show_hang(p);
@@ -150,6 +241,17 @@ static void prove(struct provoking *p, const struct trial_end *end, unsigned try
 static void say_harmless(struct provoking *p, unsigned try)
 {
     snprintf(p->came, sizeof p->came, "it happened in try %u, and nothing else came of it", try);
+    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+}
+
+static void say_varies(struct provoking *p, unsigned try, const struct series *s)
+{
+    char chance[240];
+    say_chance(chance, sizeof chance, s);
+    snprintf(p->came, sizeof p->came, "it happened in try %u; %s: %s", try,
+             s->led < LED_AGAIN ? "too few runs in which it happens again confirm that it matters"
+                                : "the outcome varies by itself",
+             chance);
     command_fail(p->command, "%s; the trace is %s", p->came, p->output);
 }
 
@@ -189,6 +291,25 @@ static int give_up(const struct provoking *p, bool freed, unsigned slow)
                         freed ? ", though all were where they had to be" : "", ended);
 }
 
+/* False: it was interrupted. */
+static bool conclude(struct provoking *p, const struct trial *trial, const struct trial_end *end,
+                     unsigned try, const char *shows)
+{
+    struct series s;
+    if (!*shows) {
+        say_harmless(p, try);
+    } else if (end->hangs) {
+        prove(p, end, try, shows, NULL);
+    } else if (!try_again(p, trial, try, &s)) {
+        return false;
+    } else if (s.chance <= CHANCE) {
+        prove(p, end, try, shows, &s);
+    } else {
+        say_varies(p, try, &s);
+    }
+    return true;
+}
+
 /* Until it is proved, or happened some times and nothing came of it; an exit status. */
 static int try_all(struct provoking *p, const struct trial *trial)
 {
@@ -209,13 +330,10 @@ static int try_all(struct provoking *p, const struct trial *trial)
             keep_other(p, i);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
-            if (*shows)
-                prove(p, &end, i, shows);
-            else
-                say_harmless(p, i);
+            bool whole = conclude(p, trial, &end, i, shows);
             say_other(p);
             trial_end_free(&end);
-            return EXIT_DONE;
+            return whole ? EXIT_DONE : EXIT_FAILED;
         }
         trial_end_free(&end);
     }
@@ -376,7 +494,10 @@ static const struct argp argp = {
         "Run a program again and again, and lead it to the N-th of what poet maybe says of TRACE: threads "
         "are held at that place of the code, a second at most, until others are where they have to be.  "
         "What the program writes is kept back; it reads nothing.\vA run that hangs for certain is "
-        "ended with SIGKILL once its trace says so.  The exit status is 0 if it happened, 1 if not.",
+        "ended with SIGKILL once its trace says so.  An outcome that "
+        "differs (of an order that is not a hang) is looked for again: in 5 runs in which it happens, "
+        "and in 10 that are not led; it is proved if chance alone does that in one of 100 cases at most "
+        "(Fisher's exact test).  The exit status is 0 if it happened, 1 if not.",
     .children = options_children};
 
 const struct command command_provoke = {.name = "provoke",

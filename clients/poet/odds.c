@@ -1,0 +1,19 @@
+#include "clients/poet/odds.h"
+
+/* How many ways there are to choose k of n, as a real number: n is small. */
+static double ways(unsigned n, unsigned k)
+{
+    double product = 1;
+    for (unsigned i = 1; i <= k; i++)
+        product *= (double)(n - k + i) / i;
+    return k > n ? 0 : product;
+}
+
+double odds_by_chance(unsigned led_hits, unsigned led, unsigned free_hits, unsigned freely)
+{
+    unsigned hits = led_hits + free_hits, most = hits < led ? hits : led;
+    double all = ways(led + freely, hits), sum = 0;
+    for (unsigned k = led_hits; k <= most; k++)
+        sum += hits - k <= freely ? ways(led, k) * ways(freely, hits - k) : 0;
+    return all > 0 && sum < all ? sum / all : 1;
+}

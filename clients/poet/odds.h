@@ -1,0 +1,9 @@
+/* How probable it is that two series of runs differ as much as they do by chance alone: Fisher's exact test, one-sided. */
+#ifndef CLIENTS_POET_ODDS_H
+#define CLIENTS_POET_ODDS_H
+
+/* Of `led` runs led_hits had a property, of `freely` others free_hits: the probability that as many of all those hits, or
+ * more, fall to the first ones if the property has nothing to do with being led. */
+double odds_by_chance(unsigned led_hits, unsigned led, unsigned free_hits, unsigned freely);
+
+#endif

@@ -1,0 +1,94 @@
+#!/bin/sh
+# An outcome that varies by itself proves nothing of an order that is provoked; one that follows from it does.
+. "$(dirname "$0")/lib.sh"
+
+# Which thread takes the lock first decides nothing.  The status does not follow from that, but from how many runs were before:
+# two free runs end alike, and the first one that is led does not.
+cat >varies.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void *one(void *p)
+{
+    (void)p;
+    pthread_mutex_lock(&m);
+    n++;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+static void *two(void *p)
+{
+    (void)p;
+    usleep(20000);
+    pthread_mutex_lock(&m);
+    n++;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void)
+{
+    pthread_t a, b;
+    FILE *f = fopen("count", "r");
+    int runs = 0;
+    if (f) { if (fscanf(f, "%d", &runs) != 1) runs = 0; fclose(f); }
+    f = fopen("count", "w");
+    fprintf(f, "%d\n", runs + 1);
+    fclose(f);
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return runs > 2 && runs % 2;
+}
+C
+cat >follows.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int first;
+static void *one(void *p)
+{
+    (void)p;
+    pthread_mutex_lock(&m);
+    if (!first) first = 1;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+static void *two(void *p)
+{
+    (void)p;
+    usleep(20000);
+    pthread_mutex_lock(&m);
+    if (!first) first = 2;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return first == 2;
+}
+C
+for name in varies follows; do
+    gcc -g -pthread $name.c -o $name
+    poet record -o $name.poet -- ./$name 2>/dev/null
+    check "$name: the trace is finished" until_true finished $name.poet
+done
+poet provoke varies.poet 1 >said 2>&1
+is "an outcome that varies by itself: it happened" "$?" 0
+is "and that proves nothing" "$(grep -c proved said)" 0
+like "which is said, with the numbers" "$(cat said)" \
+    'it happened in try [0-9]+; the outcome varies by itself: the outcome differs in [0-9]+ of 10 uncontrolled runs, and in [0-9]+ of 5 in which it happened again'
+check "the trace of it is kept" test -s varies.provoked.poet
+is "and nothing else" "$(ls | grep -c kept)" 0
+poet provoke follows.poet 1 >said 2>&1
+is "an outcome that follows from the order: it happened" "$?" 0
+like "that is proved, with the numbers" "$(cat said)" \
+    "proved in try [0-9]+: it ends with status 1, where it ends with status 0 else; the outcome differs in 0 of 10 uncontrolled runs, and in 5 of 5 in which it happened again \\(Fisher's exact test: p = 0.00033\\); the trace is follows.provoked.poet"
+done_testing
