@@ -76,6 +76,12 @@ like "none ends it that comes later" "$(cat text)" \
     "^note: backwards: nothing matched: no thread did what it ends with \(enter\) after what it begins with$"
 like "nothing to count" "$(cat text)" "^note: none: nothing matched: there is no event nosuch$"
 
+# ---- memory ----
+like "what cannot be counted is said, and what to do" "$(POET_METERS=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
+    "^poet: POET_METERS: memory: nothing is counted, .*; start it with: poet record -m memory$"
+is "under record it is counted, and nothing is said" \
+    "$(poet record -m memory -o heap2.poet ./counts 2>&1 | grep -c 'nothing is counted')" 0
+
 # ---- options ----
 mutex=$(poet dump counts.poet | sed -n 's/.*<> \([0-9]*\):.*/\1/p' | head -n 1)
 like "a line that is no thread" "$(poet calls --lines "$mutex" counts.poet 2>&1)" \

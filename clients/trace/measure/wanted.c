@@ -1,4 +1,5 @@
 /* What the user wants measured: POET_METERS, or what the program was compiled for. */
+#define _GNU_SOURCE
 #include "clients/trace/measure/region.h"
 
 #include "clients/trace/core/environ.h"
@@ -6,6 +7,7 @@
 #include "clients/trace/core/say.h"
 #include "wire/region.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -79,6 +81,15 @@ static uint32_t read_words(const char *at)
     }
 }
 
+/* Is the heap followed?  Only a library that was loaded before the program can do that. */
+static bool heap_is_followed(void)
+{
+    Dl_info info;
+    void *allocates = dlsym(RTLD_DEFAULT, "malloc"); /* (the program's, not what libpoet calls) */
+    return allocates && dladdr(allocates, &info) && info.dli_fname &&
+           strstr(info.dli_fname, "libpoet-memory.so");
+}
+
 void wanted_begin(void)
 {
     const char *chosen = environment_get("POET_METERS");
@@ -86,6 +97,9 @@ void wanted_begin(void)
     besides.file = chosen && *chosen == '@' ? chosen + 1 : NULL;
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
     uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
+    if (chosen && bits & WANTED_MEMORY && !heap_is_followed())
+        say("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+            "program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_entries && !server_sends)
