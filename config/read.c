@@ -363,6 +363,15 @@ static void check_whole(struct reader *reader, const struct target *target, bool
     check_rules(reader, target);
 }
 
+static void note_interrupted(struct target *target)
+{
+    for (size_t i = 0; i < target->event_count; i++)
+        for (size_t k = 0; target->events[i].handlers && k < target->event_count; k++)
+            target->events[k].interrupted |=
+                target->events[k].waits &&
+                target_has(&target->events[i].thread_after, target->events[k].name);
+}
+
 struct target *target_read(const char *text, const char *name, FILE *complaints)
 {
     struct target *target = memory_zeroed(1, sizeof *target);
@@ -375,6 +384,7 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     }
     if (!target->title)
         target->title = target->name;
+    note_interrupted(target);
     return target;
 }
 

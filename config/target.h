@@ -98,6 +98,7 @@ struct target_event {
     bool thread_first, thread_any;
     bool
         handlers; /* signal handlers may come between the event by which its thread waited and it */
+    bool interrupted; /* and this is an event by which a thread waits for such a one */
     bool opens, closes;
     bool waits; /* its thread cannot go on until a later event */
     bool waits_checked; /* as it was recorded: what rules go by */

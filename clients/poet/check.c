@@ -87,11 +87,15 @@ static int check_description(const struct command *command, const char *file)
     return status;
 }
 
+#define OPEN_WAITS 16
+
 struct last { /* of a line, or of a thread */
     struct ref at;
     uint32_t type;
     uint32_t other; /* a thread's: the type of the other end of the pair, 0 none */
-    uint32_t waits; /* a thread's: the type by which it waited last, 0 none */
+    struct open_wait {
+        uint32_t type, count;
+    } *waits; /* a thread's: how often by a type; signal handlers in a wait may wait, too */
     bool broken; /* said so already: only the first break counts */
 };
 
@@ -137,13 +141,38 @@ static void make_room(struct checker *c)
     c->room = need;
 }
 
+static void begin_wait(struct last *thread, uint32_t type)
+{
+    struct open_wait *place = NULL;
+    if (!thread->waits)
+        thread->waits = memory_zeroed(OPEN_WAITS, sizeof *thread->waits);
+    for (size_t i = 0; i < OPEN_WAITS && (!place || place->type != type); i++)
+        if (thread->waits[i].type == type || (!place && !thread->waits[i].count))
+            place = &thread->waits[i];
+    if (place)
+        *place = (struct open_wait){type, (place->type == type ? place->count : 0) + 1};
+}
+
+/* Whether it waits by one of these types, and does so no more. */
+static bool end_wait(const struct checker *c, struct last *thread,
+                     const struct target_names *allowed)
+{
+    for (size_t i = 0; thread->waits && i < OPEN_WAITS; i++)
+        if (thread->waits[i].count &&
+            target_has(allowed, book_type(c->book, thread->waits[i].type))) {
+            thread->waits[i].count--;
+            return true;
+        }
+    return false;
+}
+
 /* Signal handlers may come between a thread's wait and the end of it. */
-static bool may_follow(const struct checker *c, const struct last *last,
+static bool may_follow(const struct checker *c, struct last *last,
                        const struct target_names *allowed, bool handlers)
 {
-    return target_has(allowed, book_type(c->book, last->type)) ||
-           (last->other && target_has(allowed, book_type(c->book, last->other))) ||
-           (handlers && last->waits && target_has(allowed, book_type(c->book, last->waits)));
+    bool waited = handlers && end_wait(c, last, allowed);
+    return waited || target_has(allowed, book_type(c->book, last->type)) ||
+           (last->other && target_has(allowed, book_type(c->book, last->other)));
 }
 
 static void check_succession(struct checker *c, const struct shown_event *e, struct last *last,
@@ -235,12 +264,13 @@ static void check_event(struct checker *c, struct shown_event *e)
     }
     line->at = e->at;
     line->type = e->type;
-    if (thread)
-        *thread = (struct last){.at = e->at,
-                                .type = e->type,
-                                .broken = thread->broken,
-                                .other = second ? c->previous.type : 0,
-                                .waits = look && look->waits_checked ? e->type : thread->waits};
+    if (thread) {
+        thread->at = e->at;
+        thread->type = e->type;
+        thread->other = second ? c->previous.type : 0;
+        if (look && look->waits_checked && look->interrupted)
+            begin_wait(thread, e->type);
+    }
     shown_event_free(&c->previous);
     c->previous = *e;
     *e = (struct shown_event){0};
@@ -288,6 +318,8 @@ static int check_trace(const struct command *command, const char *file)
         printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events, plural(c.events));
     shown_event_free(&c.previous);
     free(c.lines);
+    for (uint32_t i = 0; i < c.room; i++)
+        free(c.threads[i].waits);
     free(c.threads);
     subject_close(&subject);
     return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
