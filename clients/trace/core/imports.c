@@ -28,7 +28,8 @@ static const struct way {
      "pipes and FIFOs (poetcc -trace -processes follows them)",
      {"pipe", "pipe2", "mkfifo", "mkfifoat"}},
     {true,
-     "sockets (poetcc -trace -processes follows those of one machine)",
+     "sockets (poetcc -trace -processes follows streams of bytes between programs of one machine, "
+     "but no datagrams)",
      {"socketpair", "socket"}},
     {true, "eventfds (poetcc -trace -processes follows them)", {"eventfd"}},
     {true, "POSIX message queues (poetcc -trace -processes follows them)", {"mq_open"}},
