@@ -85,7 +85,7 @@ $(B)/o/server/order/log/pack.o: CFLAGS_ROOM += $(CFLAGS_PACK)
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
       $(patsubst clients/debug/%,$(B)/share/poet/gdb/%,$(wildcard clients/debug/*.py))
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
@@ -241,7 +241,10 @@ $(B)/include/poet.h: clients/trace/poet.h
 	$(Q)install -m 644 $< $@
 $(B)/include/poet/%.h: clients/trace/%.h
 	$(call step,COPY,$@)
-	$(Q)install -m 644 $< $@
+	$(Q)install -D -m 644 $< $@
+$(B)/include/poet/atomics/atomic: clients/trace/atomics/atomic
+	$(call step,COPY,$@)
+	$(Q)install -D -m 644 $< $@
 $(B)/share/poet/gdb/%: clients/debug/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
@@ -466,6 +469,7 @@ install: all
 	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib/poet || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
 	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/poet/gdb clients/debug/*.py
 	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1

@@ -6,6 +6,7 @@
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -16,6 +17,15 @@ static bool synchronises(long number, long operation)
     return number == SYS_futex &&
            (operation == FUTEX_WAIT || operation == FUTEX_WAKE || operation == FUTEX_WAIT_BITSET ||
             operation == FUTEX_WAKE_BITSET);
+}
+
+/* It is told once; what a ring orders is not followed. */
+static void tell_of_rings(long number)
+{
+#ifdef SYS_io_uring_setup
+    if (number == SYS_io_uring_setup)
+        poet_unseen("io_uring");
+#endif
 }
 
 /* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares it
@@ -38,6 +48,8 @@ static bool synchronises(long number, long operation)
             fork_ends(number, a, b, child);                                                        \
             return child;                                                                          \
         }                                                                                          \
+        if (its_site)                                                                              \
+            tell_of_rings(number);                                                                 \
         if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b, c)) {    \
             long result = real.syscall(number, a, b, c, d, e, f);                                  \
             if (result < 0)                                                                        \

@@ -1,5 +1,6 @@
-/* What the program calls that nobody follows, as its files say it: told at the start, so that an answer
- * `concurrent` has its reason.  Looked at are the program and what of its libraries was compiled with -trace. */
+/* What the program calls that nobody follows, as its files say it: told at the start, so that an
+ * answer `concurrent` has its reason.  Looked at are the program and what of its libraries was
+ * compiled with -trace. */
 #define _GNU_SOURCE
 #include "clients/trace/core/imports.h"
 
@@ -20,6 +21,7 @@
 extern const char poet_process_follows[] __attribute__((weak)); /* libpoet-process is there */
 
 #define MOST_NAMES 8
+static const char MAPPED[] = "memory mapped from files";
 static const struct way {
     bool followed; /* by libpoet-process */
     const char *what, *names[MOST_NAMES];
@@ -50,8 +52,33 @@ static const struct way {
     {false,
      "inotify, fanotify, timerfd",
      {"inotify_init", "inotify_init1", "fanotify_init", "timerfd_create"}},
+    {false, "what is read from a signalfd", {"signalfd"}},
+    {false,
+     "io_uring",
+     {"io_uring_setup", "io_uring_queue_init", "io_uring_queue_init_params",
+      "io_uring_queue_init_mem"}},
+    {false,
+     "what threads hand to an event loop (event_active and the like)",
+     {"event_active", "event_base_once", "evuser_trigger", "ev_async_send", "uv_async_send"}},
+    {false, MAPPED, {"mmap", "mmap64"}},
+    {false,
+     "what is written to a place of a file and read there (pread, pwrite)",
+     {"pwrite", "pwrite64", "pwritev", "pwritev64"}},
 };
 #define WAYS (sizeof ways / sizeof *ways)
+
+/* In units that include the headers of atomics: clients/trace/atomics. */
+#pragma weak poet_unit_has_stdatomic
+#pragma weak poet_unit_has_atomic
+extern const char poet_unit_has_stdatomic[], poet_unit_has_atomic[];
+
+static void imports_tell_atomics(void)
+{
+    if (poet_unit_has_stdatomic)
+        unseen_tell(UNSEEN_ATOMIC, "<stdatomic.h>");
+    if (poet_unit_has_atomic)
+        unseen_tell(UNSEEN_ATOMIC, "<atomic>");
+}
 
 #if defined(POET_STATIC)
 #include <mqueue.h>
@@ -77,6 +104,7 @@ void imports_tell(void)
     for (size_t i = 0; i < WAYS; i++)
         if (there[i])
             unseen_tell(UNSEEN_RUNTIME, ways[i].what);
+    imports_tell_atomics();
 }
 
 int poet_imports(const char *const *names) { return names && 0; }
@@ -151,18 +179,38 @@ static bool each_name(const struct names *n, each *call, void *context)
     return false;
 }
 
+static const char REDIRECTED[] = "poet_link_with_poetcc_trace__";
+
 static bool is_redirected(const char *name, void *context)
 {
     (void)context;
-    return strncmp(name, "poet_link_with_poetcc_trace__", 29) == 0;
+    return strncmp(name, REDIRECTED, sizeof REDIRECTED - 1) == 0;
+}
+
+/* Without them a program maps no file. */
+static const char *const opening[MOST_NAMES] = {"open",    "open64",    "openat",       "openat64",
+                                                "mkstemp", "mkstemp64", "memfd_create", "fileno"};
+
+struct found {
+    bool ways[WAYS], opening;
+};
+
+static bool is_among(const char *name, const char *const names[MOST_NAMES])
+{
+    for (size_t k = 0; k < MOST_NAMES && names[k]; k++)
+        if (strcmp(names[k], name) == 0)
+            return true;
+    return false;
 }
 
 static bool note(const char *name, void *context)
 {
-    bool *found = context;
+    struct found *found = context;
+    if (is_redirected(name, NULL))
+        name += sizeof REDIRECTED - 1;
     for (size_t i = 0; i < WAYS; i++)
-        for (size_t k = 0; k < MOST_NAMES && ways[i].names[k]; k++)
-            found[i] |= strcmp(ways[i].names[k], name) == 0;
+        found->ways[i] |= is_among(name, ways[i].names);
+    found->opening |= is_among(name, opening);
     return false;
 }
 
@@ -177,11 +225,13 @@ static int look(struct dl_phdr_info *info, size_t size, void *found)
 
 void imports_tell(void)
 {
-    bool found[WAYS] = {0};
-    dl_iterate_phdr(look, found);
+    struct found found = {0};
+    dl_iterate_phdr(look, &found);
     for (size_t i = 0; i < WAYS; i++)
-        if (found[i] && !(ways[i].followed && poet_process_follows))
+        if (found.ways[i] && (found.opening || ways[i].what != MAPPED) &&
+            !(ways[i].followed && poet_process_follows))
             unseen_tell(UNSEEN_RUNTIME, ways[i].what);
+    imports_tell_atomics();
 }
 
 static bool is_one(const char *name, void *context)
