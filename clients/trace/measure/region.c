@@ -138,10 +138,22 @@ bool region_make(struct thread *t)
     return made;
 }
 
+/* Adds the time that a task was on no thread of the system to the call that it is in, as not run. */
+static void region_add_away(struct measured *m, uint64_t now)
+{
+    uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
+    m->off += away;
+    m->left = 0;
+    m->since = now; /* meanwhile it did nothing */
+    m->last = now;
+    sum_add(&contexts_of(m)[frames_top(m)->context].off, away);
+    sum_set(&m->head->off_ticks, m->off);
+}
+
 void region_look(struct thread *t)
 {
     struct measured *m = t->measured;
-    if (m && m->anchored)
+    if (m && m->anchored && !m->left)
         gap_look(m, frames_top(m));
 }
 
@@ -153,6 +165,8 @@ void region_leave(struct thread *t)
     uint64_t now = measured_ticks(m), ran = now - m->off;
     if (frames_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
+    if (m->left) /* a task that goes without having run again */
+        region_add_away(m, now);
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
     while (frames_depth(m) > 1)
@@ -208,13 +222,7 @@ void region_back(struct thread *t)
     if (!m || !m->left)
         return;
     uint64_t now = measured_ticks(m);
-    uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
-    m->off += away;
-    m->left = 0;
-    m->since = now; /* meanwhile it did nothing */
-    m->last = now;
-    sum_add(&contexts_of(m)[frames_top(m)->context].off, away);
-    sum_set(&m->head->off_ticks, m->off);
+    region_add_away(m, now);
     if (atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CPU)
         gap_come(m, now);
 }

@@ -1,0 +1,38 @@
+#!/bin/sh
+# What tasks of a runtime take, where more of them are there than run.
+. "$(dirname "$0")/lib.sh"
+
+cat >idle.c <<'C'
+#include "ucpp.h"
+static volatile unsigned long sum;
+static void brief(void *a) { (void)a; }
+static void works(void *a)
+{
+    (void)a;
+    for (unsigned long i = 0; i < 100000000; i++) sum += i;
+}
+void uc_main(void)
+{
+    struct object first, second;
+    task_make(&first, "brief", brief, 0);
+    task_make(&second, "works", works, 0);
+    object_delete(&second);
+    object_delete(&first); /* which has ended long ago, and has run nowhere since */
+}
+C
+check "tasks compile" poetcc -profile -g -I "$root/examples/ucpp" idle.c "$root/examples/ucpp/ucpp.c" -o idle
+for processors in 1 2; do
+    POET_METERS=calls UCPP_PROCESSORS=$processors POET_OUTPUT=idle$processors.poet ./idle
+    check "$processors: the trace is sound" sound idle$processors.poet
+    poet calls --json idle$processors.poet >calls.json
+    is "$processors: an ended task takes no processor time in the call that it never leaves" "$(python3 -c '
+import json
+cpu = {}
+for line in open("calls.json"):
+    row = json.loads(line).get("row")
+    if row:
+        cpu[str(row["scope"]).split()[0]] = row["cpu_ns"]
+print("block" in cpu and cpu["block"] * 4 < cpu["works"] or cpu)')" True
+done
+
+done_testing
