@@ -75,6 +75,7 @@ struct region_head {
     uint8_t kinds
         [REGION_CELLS]; /* of each cell that begins a meter an enum meter_kind, once it counts; else 0 */
     _Atomic uint32_t blind; /* 1: its processor clock, though wanted, is not read any more */
+    uint64_t began; /* ticks, since when it counts: no time in it is longer; 0: not known */
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 

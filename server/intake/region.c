@@ -88,9 +88,31 @@ static uint64_t clock_now(const struct region *region, const struct region_momen
     return LOOK(region->head->clock) == QUEUE_CLOCK_TICKS ? moment->counter : moment->ns;
 }
 
+static uint64_t age_by(const struct region *region, uint64_t now)
+{
+    uint64_t began = LOOK(region->head->began);
+    return began && began <= now ? now - began : UINT64_MAX;
+}
+
+/* (It may have been written after the moment of the look.) */
+static bool can_be(struct region *region, uint64_t ticks)
+{
+    struct timespec ts;
+    if (ticks <= region->age)
+        return true;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    struct region_moment moment = {
+        .ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec, .counter = ticks_counter()};
+    bool is = ticks <= age_by(region, clock_now(region, &moment));
+    region->backwards += !is;
+    return is;
+}
+
 static void look_at_number(struct region *region, struct region_seen *seen, unsigned i,
                            uint64_t now)
 {
+    if (i >= REAL && seen->is.scope != SCOPE_COUNTED && !can_be(region, now))
+        return; /* as it was when it could be */
     seen->changed |= now > seen->grows[i];
     region->backwards += now < seen->grows[i];
     seen->grows[i] = now > seen->grows[i] ? now : seen->grows[i];
@@ -172,12 +194,13 @@ static void look_at_frame(struct region *region, const struct region_frame *fram
     struct region_seen *seen = &region->seen[context];
     if (!seen->open++)
         seen->open_ended = LOOK(all[context].ended);
-    if (began && began <= now && is_outermost(functions, &seen->is))
+    uint64_t own = LOOK(frame->own), last = began && top ? running(region, frame, now) : 0;
+    if (began && began <= now && is_outermost(functions, &seen->is) && can_be(region, now - began))
         seen->open_real = now - began;
-    if (began)
-        seen->open_own += LOOK(frame->own);
-    if (began && top)
-        seen->open_last = running(region, frame, now);
+    if (began && can_be(region, own))
+        seen->open_own += own;
+    if (last && can_be(region, last))
+        seen->open_last = last;
 }
 
 static void meet_all(struct region *region, uint32_t count)
@@ -218,6 +241,7 @@ bool region_look(struct region *region, const struct region_moment *moment)
     if (LOOK(region->head->clock) == QUEUE_CLOCK_TICKS && moment->rate <= 0)
         return false;
     meet_all(region, count);
+    region->age = age_by(region, clock_now(region, moment));
     look_at_frames(region, clock_now(region, moment));
     for (uint32_t i = 0; i < count; i++) {
         look_at_context(region, i);

@@ -1,7 +1,8 @@
 /* The region of one thread of a program (wire/region.h), as the server reads it.
  *
  * Nothing in it is trusted, and all of it may change while it is read: each number is looked at once.  What cannot be
- * (a parent that comes later, a context that is not there, a number that ran back) is mended and counted. */
+ * (a parent that comes later, a context that is not there, a number that ran back, a time that is
+ * longer than the region is old) is mended and counted. */
 #ifndef SERVER_INTAKE_REGION_H
 #define SERVER_INTAKE_REGION_H
 
@@ -16,6 +17,7 @@ struct region {
     struct region_seen *seen; /* by context: as it was when it was looked at */
     size_t count, room;
     uint64_t backwards;
+    uint64_t age; /* ticks, by the last look: no time is longer; UINT64_MAX: not known */
     uint32_t from; /* where to go on with telling */
     struct meter_sums *cells; /* as they were told last (counted.c), by their codes */
 };

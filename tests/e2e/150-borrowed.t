@@ -1,6 +1,7 @@
 #!/bin/bash
-# Calls while another one is in the thread's place: a child of vfork, which runs in its parent's memory on a processor
-# clock of its own.  What it does is its parent's, which does not run meanwhile; no time is counted twice.
+# Calls while something else is in the thread's place.  A child of vfork runs in its parent's memory on a processor clock
+# of its own: what it does is its parent's, which does not run meanwhile.  A signal handler comes in between wherever a
+# call begins or ends, and jumps out.  No time is counted twice.
 . "$(dirname "$0")/lib.sh"
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...
 # of PATH COLUMN: 3 calls, 4 ended, 6 real, 7 own, 8 off
@@ -47,4 +48,42 @@ until_true finished shown.poet
 poet calls shown.poet >calls.out
 like 'a table' "$(cat calls.out)" '^launch .* 3 '
 is 'no more time is shown than the thread lived' "$(grep -c 'before the first events of threads' calls.out)" 0
+# ---- jumps out of handlers, wherever they came in between ----
+cat >jumps.c <<'C'
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#define NI __attribute__((noinline))
+static sigjmp_buf out;
+static volatile long sink, jumps;
+static void handler(int s) { (void)s; jumps++; siglongjmp(out, 1); }
+NI void c(void) { sink++; }
+NI void b(void) { c(); c(); }
+NI void a(void) { b(); b(); }
+NI void busy(void) { for (;;) a(); }
+NI void again(void)
+{
+    struct itimerval soon = {{0, 0}, {0, 200}};
+    if (!sigsetjmp(out, 1)) { setitimer(ITIMER_REAL, &soon, 0); busy(); }
+}
+int main(void)
+{
+    signal(SIGALRM, handler);
+    while (jumps < 500) again();
+    return 0;
+}
+C
+poetcc -profile -no-pie -O1 jumps.c -o jumps
+for i in 1 2 3; do
+    POET_METERS=calls=cpu measured ./jumps
+    is "run $i: calls" "$(of /main/again 3) $(of /main/again/handler 3)" "$(of /main/again 4) 0"
+    # never more than passed, and no more than the calls that were left half done took is lost
+    is "run $i: the times within main are its time" "$(awk 'index($2 "/", "/main/") == 1 { sum += $7 + $8 }
+        $2 == "/main" { real = $6 } END { print (sum <= real && sum > real / 2 ? "yes" : sum " of " real) }' out)" yes
+    is "run $i: what functions took in all is in the order in which they call each other" \
+        "$(awk '$2 ~ /busy\/a$/ { a = $6 } $2 ~ /busy\/a\/b$/ { b = $6 } $2 ~ /busy$/ { busy = $6 } $2 == "/main" { main = $6 }
+            END { print (b > 0 && b <= a && a <= busy && busy <= main ? "yes" : b " " a " " busy " " main) }' out)" yes
+    is "run $i: a function that is open no more is not counted as open" "$(awk 'NF > 10 && $2 != "/" && $11 != 0' out)" ''
+done
 done_testing

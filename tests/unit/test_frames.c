@@ -27,11 +27,12 @@ void every_end(struct measured *m, const struct region_frame *frame, uint32_t co
 
 /* A processor clock that is ours, too: for so many ticks in all the thread has not run. */
 static uint64_t idle;
-void gap_look(struct measured *m, const struct region_frame *innermost)
+bool gap_look(struct measured *m, const struct region_frame *innermost)
 {
     sum_add(&contexts_of(m)[innermost->context].off, idle - m->off);
     m->off = idle;
     m->last = ticks;
+    return true;
 }
 
 #define FUNCTIONS 7u

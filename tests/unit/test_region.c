@@ -296,6 +296,38 @@ static void add_body(void *user, const struct context_thread *thread, const stru
                               body->size, &why));
 }
 
+/* A time that is longer than the region is old, as when what wrote it was left half done. */
+static void no_time_is_longer_than_the_region_is_old(void **state)
+{
+    struct written w;
+    uint64_t never = (uint64_t)1 << 62;
+    (void)state;
+    begin(&w);
+    w.head->began = 100;
+    add(&w, 0, 0);
+    uint32_t f = add(&w, 0, 16), g = add(&w, 0, 32);
+    call(&w, f, 900, 800);
+    look(&w, 1000, true);
+    assert_int_equal(sums(&w, f)->real_ns, 900);
+    assert_int_equal(w.thread.head.backwards, 0);
+    call(&w, f, never, never);
+    w.contexts[f].off = never;
+    call(&w, g, 50, 40);
+    w.frames[1] = (struct region_frame){.context = g, .began = 2000, .own = never};
+    w.head->depth = 2;
+    look(&w, 3000, true);
+    assert_int_equal(sums(&w, f)->calls, 2);
+    assert_int_equal(sums(&w, f)->real_ns, 900);
+    assert_int_equal(sums(&w, f)->own_ns, 800);
+    assert_int_equal(sums(&w, f)->off_ns, 0);
+    assert_int_equal(sums(&w, f)->most_ns, 900);
+    assert_int_equal(sums(&w, g)->own_ns, 40);
+    assert_int_equal(sums(&w, g)->open_own_ns, 0);
+    assert_int_equal(sums(&w, g)->open_real_ns, 1000);
+    assert_true(w.thread.head.backwards >= 5);
+    end(&w);
+}
+
 static void sums_are_saved_once_and_read_again(void **state)
 {
     struct written w;
@@ -338,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_mended),
         cmocka_unit_test(what_is_counted_only_says_since_when),
         cmocka_unit_test(many_contexts_are_told_in_parts),
+        cmocka_unit_test(no_time_is_longer_than_the_region_is_old),
         cmocka_unit_test(sums_are_saved_once_and_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

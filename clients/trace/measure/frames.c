@@ -26,12 +26,10 @@ static inline uint64_t passed(uint64_t from, uint64_t to)
 static inline uint64_t ran_by(struct measured *m, uint32_t wanted,
                               const struct region_frame *innermost, uint64_t *now)
 {
-    if (wanted & WANTED_CPU && !LIKELY(passed(m->last, *now) <= m->gap)) {
-        gap_look(m, innermost);
+    if (wanted & WANTED_CPU && !LIKELY(passed(m->last, *now) <= m->gap) && gap_look(m, innermost))
         *now = m->last;
-    } else {
+    else
         m->last = *now;
-    }
     return *now - m->off;
 }
 
@@ -41,6 +39,24 @@ static inline void spread(_Atomic uint64_t *least, _Atomic uint64_t *most, uint6
         sum_set(least, value);
     if (!LIKELY(value <= sum_of(most)))
         sum_set(most, value);
+}
+
+/* ---- half done ---- */
+
+/* While a timed call begins or ends: where its frame is, so that a jump out of a handler that came
+ * in between is known to have left that half done (mend). */
+static inline uint64_t change_begin(struct measured *m, const struct region_frame *f)
+{
+    uint64_t outer = m->changing;
+    m->changing = f->stack;
+    atomic_signal_fence(memory_order_seq_cst);
+    return outer;
+}
+
+static inline void change_end(struct measured *m, uint64_t outer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    m->changing = outer;
 }
 
 /* ---- a call begins ---- */
@@ -62,21 +78,28 @@ static __attribute__((noinline)) void begin_besides(struct measured *m, uint32_t
         throttle_look(m, context);
 }
 
+/* Where that is left half done, a time may be lost; none counts twice. */
 static inline void go_in(struct measured *m, uint32_t wanted, struct region_frame *up,
-                         struct region_frame *f, uint32_t context, uint64_t now, uint64_t ran)
+                         struct region_frame *f, uint32_t context, uint64_t now, uint64_t ran,
+                         uint64_t outer)
 {
-    sum_set(&up->own, sum_of(&up->own) + passed(up->ran, ran));
+    uint64_t own = passed(up->ran, ran);
+    up->ran = ran;
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_set(&up->own, sum_of(&up->own) + own);
     f->ran = ran;
     sum_set(&f->own, 0);
     sum_set(&f->began, now);
     did_go(m, now, 2 * context);
+    change_end(m, outer);
     if (!LIKELY(!(wanted & (WANTED_EVERY | WANTED_THROTTLE))))
         begin_besides(m, wanted, now, f, context);
 }
 
 static __attribute__((noinline)) void time_begin_otherwise(struct measured *m, uint32_t wanted,
                                                            struct region_frame *up,
-                                                           struct region_frame *f, uint32_t context)
+                                                           struct region_frame *f, uint32_t context,
+                                                           uint64_t outer)
 {
     uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, up, &now);
     if (!sum_of(&up->began)) {
@@ -85,23 +108,24 @@ static __attribute__((noinline)) void time_begin_otherwise(struct measured *m, u
         sum_set(&up->began, outermost ? now : 0);
         up->ran = ran;
     }
-    go_in(m, wanted, up, f, context, now, ran);
+    go_in(m, wanted, up, f, context, now, ran, outer);
 }
 
 static __attribute__((noinline)) void time_begin(struct measured *m, uint32_t wanted,
                                                  struct region_frame *up, struct region_frame *f,
                                                  uint32_t context)
 {
+    uint64_t outer = change_begin(m, f);
     contexts_of(m)[contexts_of(m)[context].first].open++;
     if (LIKELY(clock_is_ticks() && sum_of(&up->began))) {
         uint64_t now = CLOCK_TICKS();
         if (LIKELY(within_gap(m, wanted, now))) {
             m->last = now;
-            go_in(m, wanted, up, f, context, now, now - m->off);
+            go_in(m, wanted, up, f, context, now, now - m->off, outer);
             return;
         }
     }
-    time_begin_otherwise(m, wanted, up, f, context);
+    time_begin_otherwise(m, wanted, up, f, context, outer);
 }
 
 static uint32_t count_call(struct measured *m, const struct region_frame *up, uint64_t function,
@@ -189,12 +213,18 @@ bool frames_base_enter(struct measured *m, uint32_t wanted)
 
 /* ---- a call ends ---- */
 
+/* It has ended from the first store on, so that no time counts twice where that is left half done. */
 static inline __attribute__((always_inline)) void time_end(struct measured *m,
                                                            struct region_frame *f,
                                                            struct region_context *of, uint64_t now,
                                                            uint64_t ran, bool every)
 {
-    uint64_t own = sum_of(&f->own) + passed(f->ran, ran), real = passed(sum_of(&f->began), now);
+    uint64_t own = sum_of(&f->own) + passed(f->ran, ran), real = passed(sum_of(&f->began), now),
+             outer = change_begin(m, f);
+    sum_set(&f->began, 0);
+    if (LIKELY(f != frames_of(m)))
+        f[-1].ran = ran;
+    atomic_signal_fence(memory_order_seq_cst);
     if (every && m->every)
         every_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
     sum_add(&of->own, own);
@@ -203,9 +233,7 @@ static inline __attribute__((always_inline)) void time_end(struct measured *m,
         sum_add(&of->real, real); /* else it is part of the outer call's */
     spread(&of->real_least, &of->real_most, real);
     did_go(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
-    sum_set(&f->began, 0);
-    if (LIKELY(f != frames_of(m)))
-        f[-1].ran = ran;
+    change_end(m, outer);
 }
 
 /* every: it may be that each call is written down. */
@@ -249,10 +277,12 @@ void frames_base_leave(struct measured *m, uint64_t ran)
     if (f == frames_of(m))
         return; /* the thread itself */
     if (sum_of(&f->began)) {
-        sum_add(&contexts_of(m)[0].own, sum_of(&f->own) + passed(f->ran, ran));
-        contexts_of(m)[0].open--;
+        uint64_t own = sum_of(&f->own) + passed(f->ran, ran);
         sum_set(&f->began, 0);
         f[-1].ran = ran;
+        atomic_signal_fence(memory_order_seq_cst);
+        sum_add(&contexts_of(m)[0].own, own);
+        contexts_of(m)[0].open--;
     }
     set_depth(m->head, (uint32_t)(f - frames_of(m)));
     if (m->stepping) /* it goes on where it was, after whatever it called there */
@@ -374,10 +404,40 @@ void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
 
 /* ---- calls that have ended unseen ---- */
 
-/* A signal handler may run on a stack of its own: what lies above it there says nothing. */
-static void leave_below(struct measured *m, uint32_t wanted, uint64_t stack)
+static uint32_t first_in(const struct measured *m, const struct region_frame *f)
 {
-    stack_t other = leftout_stack();
+    return contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].first;
+}
+
+/* How many timed frames a function has. */
+static uint32_t count_open(const struct measured *m, uint32_t first)
+{
+    uint32_t open = 0;
+    for (const struct region_frame *f = frames_of(m); f <= frames_top(m); f++)
+        open += first_in(m, f) == first && (sum_of(&f->began) || f == frames_of(m));
+    return open;
+}
+
+/* What frames up to the one that was the innermost counted, half done, in the functions that they were of. */
+static void mend(struct measured *m, const struct region_frame *innermost)
+{
+    m->changing = 0;
+    for (const struct region_frame *f = frames_top(m) + 1; f <= innermost; f++)
+        contexts_of(m)[first_in(m, f)].open = count_open(m, first_in(m, f));
+}
+
+/* What began or ended when a handler came in between goes on no more: the jump is to further up. */
+static bool is_left(uint64_t half_done, uint64_t stack, const stack_t *other)
+{
+    return half_done && (leftout_on(other, half_done) == leftout_on(other, stack)
+                             ? half_done < stack
+                             : !leftout_on(other, stack));
+}
+
+/* (Since when the caller of one that is half done has run itself is not known: from now on.) */
+static void drop_below(struct measured *m, uint32_t wanted, uint64_t stack, stack_t other,
+                       bool half_done)
+{
     uint64_t now = measured_ticks(m), ran = ran_by(m, wanted, frames_top(m), &now);
     for (;;) {
         const struct region_frame *f = frames_top(m);
@@ -387,7 +447,22 @@ static void leave_below(struct measured *m, uint32_t wanted, uint64_t stack)
         if (frames_depth(m) > REGION_FRAMES)
             set_depth(m->head, REGION_FRAMES);
         frames_drop(m, now, ran);
+        if (half_done)
+            frames_top(m)->ran = ran;
     }
+}
+
+/* A signal handler may run on a stack of its own: what lies above it there says nothing. */
+static void leave_below(struct measured *m, uint32_t wanted, uint64_t stack)
+{
+    stack_t other = leftout_stack();
+    const struct region_frame *innermost = frames_top(m);
+    bool half_done = is_left(m->changing, stack, &other);
+    if (is_left(m->looking, stack, &other))
+        m->looking = 0;
+    drop_below(m, wanted, stack, other, half_done);
+    if (half_done)
+        mend(m, innermost);
 }
 
 static __attribute__((noinline)) void leave_dead(struct measured *m, uint32_t wanted, uint64_t stack)
@@ -399,6 +474,6 @@ void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack)
 {
     if (m->ignored && m->ignored_stack < stack && !leftout_elsewhere(m, stack))
         frames_heed(m);
-    if (frames_top(m)->stack < stack)
+    if (frames_top(m)->stack < stack || m->changing || m->looking)
         leave_below(m, wanted, stack);
 }

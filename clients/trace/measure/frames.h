@@ -84,7 +84,7 @@ static inline uint32_t context_of(struct measured *m, uint32_t parent, uint64_t 
  * Where that is short it is taken to have run; after a gap it looks at its processor clock how long it ran in all,
  * so that what was missed before comes in.  A look takes some hundred times as long as reading the counter. */
 #define GAP_NS 4000u
-void gap_look(struct measured *m, const struct region_frame *innermost);
+bool gap_look(struct measured *m, const struct region_frame *innermost); /* false: it is at it */
 /* Another task goes on in its place on a thread of the system; and it goes on there, where its processor time is wanted. */
 void gap_leave(struct measured *m, uint64_t now);
 void gap_come(struct measured *m, uint64_t now);

@@ -38,10 +38,13 @@ static struct look look_now(const struct measured *m)
 
 static void anchor(struct measured *m, const struct look *look)
 {
+    m->anchored = false; /* a handler may leave it half done */
+    atomic_signal_fence(memory_order_seq_cst);
     m->from_ticks = look->ticks;
     m->from_ns = look->ns;
     m->from_cpu = look->cpu;
     m->from_off = m->off;
+    atomic_signal_fence(memory_order_seq_cst);
     m->anchored = true;
 }
 
@@ -103,13 +106,16 @@ static void be_blind(struct measured *m)
 static void say_off(struct measured *m, const struct region_frame *innermost, uint64_t off)
 {
     uint32_t c = atomic_load_explicit(&innermost->context, memory_order_relaxed);
-    sum_add(&contexts_of(m)[c].off, off - m->off);
+    uint64_t more = off - m->off;
     m->off = off;
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_add(&contexts_of(m)[c].off, more);
     sum_set(&m->head->off_ticks, off);
 }
 
-/* Until the last look, or the last call, all time is told already: no more than passed since then comes in now, the rest
- * where there is room for it, so that what ran and what did not is never more than what passed. */
+/* Until the last look, or the last call, all time is told already: no more than passed since then
+ * comes in now, the rest where there is room for it, so that what ran and what did not is never more
+ * than what passed. */
 static void take_look(struct measured *m, const struct region_frame *innermost,
                       const struct look *look)
 {
@@ -123,7 +129,8 @@ static void take_look(struct measured *m, const struct region_frame *innermost,
         anchor(m, look);
 }
 
-/* A child of vfork runs in its parent's place, on a processor clock of its own: meanwhile the parent does not run. */
+/* A child of vfork runs in its parent's place, on a processor clock of its own: meanwhile the
+ * parent does not run. */
 static void look_for_parent(struct measured *m, const struct region_frame *innermost)
 {
     uint64_t now = measured_ticks(m);
@@ -132,15 +139,15 @@ static void look_for_parent(struct measured *m, const struct region_frame *inner
     m->last = now;
 }
 
-void gap_look(struct measured *m, const struct region_frame *innermost)
+bool gap_look(struct measured *m, const struct region_frame *innermost)
 {
     if (!allowed(ALLOWED_CPU)) {
         be_blind(m);
-        return;
+        return true;
     }
     if (m->looking) /* a signal handler came in between */
-        return;
-    m->looking = true;
+        return false;
+    m->looking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);
     if (getpid() != m->process) {
         look_for_parent(m, innermost);
@@ -154,5 +161,6 @@ void gap_look(struct measured *m, const struct region_frame *innermost)
         m->last = look.ticks;
     }
     atomic_signal_fence(memory_order_seq_cst);
-    m->looking = false;
+    m->looking = 0;
+    return true;
 }

@@ -43,7 +43,10 @@ struct measured {
     uint32_t throttled; /* so many functions that are counted only are heeded (throttle.h) */
     uint32_t ignored_open; /* how often the ignored function is */
     uint64_t ignored, ignored_stack; /* the outermost one, and where its frame is; 0: none */
-    bool looking; /* at the processor clock */
+    /* Where on the stack it looks at the processor clock, and where the frame is of a call that
+     * begins or ends; 0: it does not.  Else handlers that are in between leave it alone, and jumps
+     * out of them mend it. */
+    uint64_t looking, changing;
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
     /* did.h: */

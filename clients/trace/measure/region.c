@@ -59,7 +59,8 @@ static void open_thread(struct measured *m, const struct thread *t)
                                     .thread = line_index(t->own),
                                     .clock = m->clock,
                                     .contexts = 1,
-                                    .depth = 1};
+                                    .depth = 1,
+                                    .began = measured_ticks(m)};
     *own = (struct region_context){
         .open = 1, .calls = 1, .real_least = UINT64_MAX, .own_least = UINT64_MAX};
     frames_of(m)[0] = (struct region_frame){.stack = OUTERMOST};
