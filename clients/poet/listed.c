@@ -5,6 +5,7 @@
 #include "clients/source/source.h"
 #include "clients/source/waits.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,6 +64,58 @@ static char *programs_of(const struct book *book)
 
 static void take_waits(void *user, const struct answer *answer) { waits_take(user, answer); }
 
+/* ---- the last event of a line ---- */
+
+struct last {
+    const struct book *book;
+    uint64_t position; /* NO_POSITION: not found */
+    bool ends; /* the thread ended with it, or became another program */
+};
+
+static void take_position(void *user, const struct answer *answer)
+{
+    struct last *last = user;
+    struct shown_found found;
+    if (answer->part != PART_FOUND)
+        return;
+    get_found(answer->in, &found);
+    if (!answer->in->error && found.hit_count)
+        last->position = found.hits[0].position;
+    shown_found_free(&found);
+}
+
+static void take_last(void *user, const struct answer *answer)
+{
+    struct last *last = user;
+    struct shown_event event;
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    const char *type = answer->in->error ? "" : book_type(last->book, event.type);
+    last->ends = strcmp(type, "end") == 0 || strcmp(type, "exec") == 0;
+    shown_event_free(&event);
+}
+
+/* Did a thread leave in order, though its line has no end: by pthread_exit() before others, or by exec()? */
+static bool left_in_order(struct source *source, const struct book_line *line)
+{
+    struct last last = {&source->book, NO_POSITION, false};
+    struct out body = {0};
+    struct error ignored;
+    if (line->is.last < 2)
+        return false;
+    put_ref(&body, (struct ref){line->is.line, line->is.last - 1});
+    put_u8(&body, 1); /* the next one */
+    if (!source_wait(source, source_ask(source, ASK_STEP, &body, take_position, &last), &ignored) ||
+        last.position == NO_POSITION)
+        return false;
+    body = (struct out){0};
+    put_u64(&body, last.position);
+    put_u32(&body, 1);
+    return source_wait(source, source_ask(source, ASK_LIST, &body, take_last, &last), &ignored) &&
+           last.ends;
+}
+
 /* A program that was killed has not told the end of its first thread; nor has one that was left by _exit(), or by
  * exit() in another thread. */
 static enum ending ending_of(struct source *source)
@@ -79,7 +132,8 @@ static enum ending ending_of(struct source *source)
     const struct book_line *line = book_line(&source->book, first);
     const struct target_kind *kind = line ? book_kind(&source->book, first) : NULL;
     bool thread = kind && kind->away; /* what is a thread's own ends when that does */
-    return thread && !line->is.closed ? ENDING_STOPPED : ENDING_FINISHED;
+    bool over = !thread || line->is.closed || left_in_order(source, line);
+    return over ? ENDING_FINISHED : ENDING_STOPPED;
 }
 
 /* What the run that was selected says of itself. */
