@@ -103,12 +103,14 @@ static const struct tables_section sections[] = {
      .columns =
          "waited_ns,share,waits,where,type,for,kind,released_by,charge_ns,step,thread,direct",
      .top = 5,
+     .note = "the first five: poet waits has all",
      .options = few_causes,
      .page = true},
     {.what = "calls",
      .title = "which functions took the time",
      .columns = "scope,calls,self_ns,self_share,total_ns,cpu_ns,mean_ns,mark",
      .top = 5,
+     .note = "the first five: poet calls has all",
      .page = true,
      .by_time = true,
      .rare = true},
@@ -116,6 +118,7 @@ static const struct tables_section sections[] = {
      .title = "what decided how long it took",
      .columns = "step,path_ns,share,slack_ns,zero_ns",
      .top = 5,
+     .note = "the first five: poet path has all",
      .options = at_zero,
      .page = true},
 };

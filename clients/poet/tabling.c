@@ -148,6 +148,13 @@ static int write_table(struct writing *w, const struct tables_section *section,
     return EXIT_DONE;
 }
 
+/* (The notes that came with an answer have no room for more.) */
+static void add_note(struct shown_table *t, const char *note)
+{
+    t->notes = memory_resized(t->notes, t->note_count + 1, sizeof *t->notes);
+    t->notes[t->note_count++] = memory_copied(note);
+}
+
 static int write_section(struct writing *w, const struct tables_section *section)
 {
     struct shown_table table = {0};
@@ -157,7 +164,7 @@ static int write_section(struct writing *w, const struct tables_section *section
     if (status == EXIT_DONE && w->tables->against && !section->make)
         status = ask_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && section->note)
-        PUSH(table.notes, table.note_count, memory_copied(section->note));
+        add_note(&table, section->note);
     if (status == EXIT_DONE)
         status = write_table(w, section, &table);
     shown_table_free(&table);

@@ -1,4 +1,4 @@
-# How runs ended, as poet ls says it.
+# How runs ended, as poet ls says it; and what poet calls and its report say besides.
 . "$(dirname "$0")/lib.sh"
 
 cat >ends.c <<'X'
@@ -41,4 +41,10 @@ for how in return exec pthread_exit; do
     is "a program that ends by $how has finished" "$(ended $how)" finished
 done
 is "one that is killed is stopped" "$(ended kill)" stopped
+
+like "the shortest and the longest call stand in the table" "$(poet calls return.poet | sed -n 2p)" \
+    " mean ms +least ms +most ms "
+like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
+    "^note: no function calls itself, directly or by way of others$"
+like "the report says where all functions are" "$(poet report return.poet)" "the first five: poet calls has all"
 done_testing

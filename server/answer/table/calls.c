@@ -395,6 +395,8 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     add_rows(w, &rows);
     callrows_total(&rows, &all);
     add_notes(w, &all, t);
+    if (wants(view, "cycles") && !t->row_count && w->threads)
+        table_add_note(t, "no function calls itself, directly or by way of others");
     table_arrange(t, view->request, tree || wants(view, "graph") ? "total_ns" : "self_ns");
     if (rows.cut)
         table_add_note(t, "paths of more than %d calls are cut off there", CALLROWS_DEPTH);
