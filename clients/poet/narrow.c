@@ -104,6 +104,6 @@ void narrow_sheet(struct sheet *sheet)
             any = true;
         }
     if (any)
-        PUSH(sheet->notes, sheet->note_count,
-             memory_copied("long names are shortened: --json and --csv have all of them"));
+        sheet_note(sheet,
+                   memory_copied("long names are shortened: --json and --csv have all of them"));
 }

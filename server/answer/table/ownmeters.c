@@ -75,8 +75,9 @@ static void gather(const struct run *run, const struct table_view *view, bool by
 
 struct table_cell meter_amount(const char *unit, double value)
 {
+    bool small = value && value > -1e3 && value < 1e3; /* (of ns: 0.000 ms would be another value) */
     char *text = strcmp(unit, "ns") == 0
-                     ? memory_printed("%.3f ms", value / 1e6)
+                     ? memory_printed(small ? "%.6f ms" : "%.3f ms", value / 1e6)
                      : memory_printed("%.6g%s%s", value, *unit ? " " : "", unit);
     struct table_cell cell = cell_text(text);
     free(text);
