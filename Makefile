@@ -287,9 +287,11 @@ format:
 
 # ---- set-up ----
 # Nothing is installed, and nobody asked for root's password, where nothing is missing.
-.PHONY: deps demo check check-loaded check-unit check-e2e check-rooms bench install uninstall clean help
+.PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-rooms bench install uninstall clean help
 deps:
-	@tests/deps.sh packages.txt
+	@tests/deps.sh packages.txt build run
+deps-test:
+	@tests/deps.sh packages.txt build run test
 
 demo: deps
 	@$(MAKE) --no-print-directory all
@@ -388,7 +390,7 @@ check-without:
 ifneq ($(T)$(E),)
 check: $(if $(T),check-unit) $(if $(E),check-e2e)
 else
-check: deps
+check: deps-test
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory check-unit
 	@$(MAKE) --no-print-directory check-e2e
@@ -505,9 +507,10 @@ help:
 	@echo "make              build everything into $(B)/"
 	@echo "make demo         install what is missing, build, trace a program, leave prodcons.pdf"
 	@echo "make demo-cluster three hosts in namespaces, NATS between them; leave cluster.pdf"
-	@echo "make check        build, run all tests; installs what is missing, if anything is"
+	@echo "make check        build, run all tests; installs what tests need and is missing, if anything is"
 	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
-	@echo "make deps         install the Debian packages of packages.txt that are missing"
+	@echo "make deps         install what is missing of the Debian packages that build and run Poet (packages.txt)"
+	@echo "make deps-test    and of those for tests; no service of theirs is started or enabled"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
 	@echo "make check-loaded  all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
 	@echo "make compile_commands.json  what each file is compiled with, for editors and clang's tools"

@@ -1,13 +1,69 @@
 #!/bin/sh
-# Installs the packages of a list that are missing, as root or through sudo; where none is missing it
+# Installs the packages that are missing of some sections of a list, as root or through sudo; where none is missing it
 # does nothing and asks nobody.
+#   tests/deps.sh packages.txt build run
+# No service of theirs is started or enabled: tests start their own, on ports of their own.
 set -u
+root=${DEPS_ROOT:-} # (another one in a test)
+policy=$root/usr/sbin/policy-rc.d
+
+installed() { dpkg-query -W -f '${Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/.* ok installed //p' | sort -u; }
+
+# Invoke-rc.d(8) and deb-systemd-invoke(1) ask this program whether a service may be started: 101 is no.
+forbid_services() {
+    [ -e "$policy" ] || [ -L "$policy" ] && { mv "$policy" "$policy.poet" || return 1; }
+    printf '#!/bin/sh\n# Put here by make deps while it installs packages.\nexit 101\n' >"$policy" && chmod 755 "$policy"
+}
+allow_services() {
+    rm -f "$policy"
+    [ ! -e "$policy.poet" ] && [ ! -L "$policy.poet" ] || mv "$policy.poet" "$policy"
+}
+
+# What is enabled when it is installed is disabled again, of packages that were not there before.
+disable_services() { # disable_services PACKAGE...
+    for package; do
+        case $package in systemd* | dbus* | init*) continue ;; esac
+        dpkg-query -L "$package" | sed -n 's|^/etc/init\.d/||p' | while read -r service; do
+            update-rc.d "$service" disable >/dev/null 2>&1
+        done
+        dpkg-query -L "$package" | sed -nE 's#^(/usr)?/lib/systemd/system/([^/@]*\.(service|socket|timer|path))$#\2#p' |
+            while read -r unit; do
+                systemctl disable "$unit" >/dev/null 2>&1 || deb-systemd-helper disable "$unit" >/dev/null 2>&1
+            done
+    done
+}
+
+install_quietly() { # install_quietly PACKAGE...: as root
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp) before=$(mktemp) after=$(mktemp)
+    trap 'allow_services; rm -f "$log" "$before" "$after"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    installed >"$before"
+    if ! { forbid_services && apt-get update && apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        echo "apt-get failed: install them yourself: $*" >&2
+        exit 1
+    fi
+    installed >"$after"
+    # shellcheck disable=SC2046
+    disable_services $(comm -13 "$before" "$after")
+}
+
+if [ "$1" = --install ]; then
+    shift
+    install_quietly "$@"
+    exit
+fi
+list=$1
+shift
 if ! command -v dpkg-query >/dev/null; then
-    echo "no Debian here: what is needed is named, by Debian's names, in $1" >&2
+    echo "no Debian here: what is needed is named, by Debian's names, in $list" >&2
     exit 0
 fi
-wanted=$(grep -v '^#' "$1")
-there=$(dpkg-query -W -f '${Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/.* ok installed //p')
+wanted=$(awk -v sections=" $* " '/^#/ { section = $2; next } index(sections, " " section " ")' "$list")
+# shellcheck disable=SC2086
+there=$(installed $wanted)
 missing=
 for package in $wanted; do
     printf '%s\n' "$there" | grep -qxF "$package" || missing="$missing $package"
@@ -19,16 +75,9 @@ elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
     as_root=sudo
 else
     echo "These packages are missing; install them with:" >&2
-    echo "  su -c 'apt-get update && apt-get install -y$missing'" >&2
+    echo "  su -c 'apt-get update && apt-get install -y --no-install-recommends$missing'" >&2
     exit 1
 fi
 echo "installing:$missing"
-export DEBIAN_FRONTEND=noninteractive
-log=$(mktemp)
-if ! { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
-    echo "apt-get failed: install them yourself:$missing" >&2
-    exit 1
-fi
-rm -f "$log"
+# shellcheck disable=SC2086
+$as_root "$0" --install $missing
