@@ -17,23 +17,26 @@ static const struct {
     const char *option;
     enum complete_kind kind;
     const char *words;
-} known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz"},
-             {"--paper", TAKES_WORDS, "a4 a3 letter legal"},
-             {"--labels", TAKES_WORDS, "name id address"},
-             {"--color", TAKES_WORDS, "auto always never"},
-             {"--sort", TAKES_WORDS, "date name length events size"},
-             {"--without", TAKES_LIBRARY, ""},
-             {"--text", TAKES_TYPE, ""},
-             {"--description", TAKES_DESCRIPTION, ""},
-             {"--listen", TAKES_ENDPOINT, ""}};
+    const char *command; /* of others it is something else; NULL: of all */
+} known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz", "export"},
+             {"--format", TAKES_WORDS, "callgrind folded pprof", "calls"},
+             {"--paper", TAKES_WORDS, "a4 a3 letter legal", NULL},
+             {"--labels", TAKES_WORDS, "name id address", NULL},
+             {"--color", TAKES_WORDS, "auto always never", NULL},
+             {"--sort", TAKES_WORDS, "date name length events size", NULL},
+             {"--without", TAKES_LIBRARY, "", NULL},
+             {"--text", TAKES_TYPE, "", NULL},
+             {"--description", TAKES_DESCRIPTION, "", NULL},
+             {"--listen", TAKES_ENDPOINT, "", NULL}};
 
-static void set_kind(struct complete_option *o)
+static void set_kind(const char *command, struct complete_option *o)
 {
     o->kind =
         strstr(o->value, "FILE") || strstr(o->value, "DIR") ? TAKES_FILE : TAKES_NOTHING_KNOWN;
     o->words = "";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(o->name, known[i].option) == 0) {
+        if (strcmp(o->name, known[i].option) == 0 &&
+            (!known[i].command || strcmp(command, known[i].command) == 0)) {
             o->kind = known[i].kind;
             o->words = known[i].words;
         }
@@ -42,7 +45,7 @@ static void set_kind(struct complete_option *o)
 /* A command's arguments are what its --help calls them. */
 static void set_arguments(struct complete_command *c, const char *args)
 {
-    c->words = "";
+    c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz" : ""; /* or a file */
     c->kind = strstr(args, "PROGRAM")                         ? TAKES_PROGRAM
               : strstr(args, "SOURCE") || strstr(args, "RUN") ? TAKES_RUN
               : strstr(args, "ENDPOINT")                      ? TAKES_ENDPOINT
@@ -80,7 +83,7 @@ static void take_line(struct complete_command *c, char *line)
                                 in_few_words(fields[3]),
                                 0,
                                 ""};
-    set_kind(&o);
+    set_kind(c->name, &o);
     PUSH(c->options, c->count, o);
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What completes a value: of the kinds WORDS those of `words`, by spaces. */
+/* What completes a value: of the kind WORDS those of `words`, by spaces; of the kind FILE those, too. */
 enum complete_kind {
     TAKES_NOTHING_KNOWN,
     TAKES_FILE,

@@ -82,7 +82,7 @@ static const char rest[] =
     "    esac\n"
     "    case $1 in\n"
     "    nothing) COMPREPLY=() ;;\n"
-    "    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+    "    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -W \"${*:2}\" -- \"$cur\"; compgen -f -- \"$cur\") ;;\n"
     "    program) compopt -o filenames 2>/dev/null\n"
     "        mapfile -t COMPREPLY < <(compgen -c -- \"$cur\"; compgen -f -- \"$cur\") ;;\n"
     "    run) compopt -o filenames 2>/dev/null\n"

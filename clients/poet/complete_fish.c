@@ -27,6 +27,8 @@ static void print_kind(enum complete_kind kind, const char *words, FILE *f)
         fprintf(f, " -a '%s'", words);
     else
         fputs(kinds[kind], f);
+    if (kind == TAKES_FILE && *words)
+        fprintf(f, " -a '%s'", words);
 }
 
 static void print_option(const char *command, const struct complete_option *o, FILE *f)

@@ -13,7 +13,7 @@ static void print_quoted(const char *s, FILE *f)
             fprintf(f, strchr(":[]\\", *s) ? "\\%c" : "%c", *s);
 }
 
-/* ":FILE:_files" */
+/* "FILE:_files" */
 static void print_action(const char *value, enum complete_kind kind, const char *words, FILE *f)
 {
     static const char *const actions[] = {" ",
@@ -24,9 +24,10 @@ static void print_action(const char *value, enum complete_kind kind, const char 
                                           "_poet_descriptions",
                                           "_poet_endpoints",
                                           "_poet_libraries"};
-    fputc(':', f);
     print_quoted(value, f);
-    if (kind == TAKES_WORDS)
+    if (kind == TAKES_FILE && *words)
+        fprintf(f, ":{compadd %s; _files}", words);
+    else if (kind == TAKES_WORDS)
         fprintf(f, ":(%s)", words);
     else
         fprintf(f, ":%s", actions[kind]);
@@ -50,8 +51,10 @@ static void print_option(const struct complete_option *o, FILE *f)
     fputc(']', f);
     if (may)
         fputc(':', f);
-    if (takes)
+    if (takes) {
+        fputc(':', f);
         print_action(o->value + may, o->kind, o->words, f);
+    }
     fputc('\'', f);
 }
 
@@ -64,14 +67,12 @@ static void print_command(const struct complete_command *c, FILE *f)
         fputs(" \\\n            '1:run:_poet_runs' '2:file:_poet_sources' ;;\n", f);
         return;
     }
-    fputs(" \\\n            '*:", f);
-    fputs(c->kind == TAKES_PROGRAM ? ":program" : "argument", f);
+    fputs(" \\\n            '*:", f); /* '*:argument:_poet_runs' */
     if (c->kind == TAKES_PROGRAM)
-        fputs(":_normal'", f);
-    else {
-        print_action("", c->kind, c->words, f);
-        fputc('\'', f);
-    }
+        fputs(":program:_normal", f);
+    else
+        print_action("argument", c->kind, c->words, f);
+    fputc('\'', f);
     fputs(" ;;\n", f);
 }
 

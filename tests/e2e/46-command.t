@@ -174,6 +174,8 @@ until_true poet runs "unix:$XDG_RUNTIME_DIR/poet-7.sock"
 is "an endpoint, behind its colon" "$(completes "poet runs unix:$XDG_RUNTIME_DIR/poet-7")" "$XDG_RUNTIME_DIR/poet-7.sock "
 kill $other
 is "poetcc" "$(completes "poetcc -tr")" "-trace "
+is "formats of one command" "$(completes "poet calls --format ")" "callgrind folded pprof "
+is "a word or a file" "$(completes "poet import shi")" "shiviz "
 # what is offered is taken
 for word in $(completes "poet export --format "); do
     check "export --format $word" poet export s.poet -o - --format "$word"
@@ -183,6 +185,21 @@ for word in $(completes "poet ls --sort "); do check "ls --sort $word" poet ls -
 if command -v zsh >/dev/null; then
     check "zsh reads its file" zsh -n "$share/zsh/site-functions/_poet"
     is "and defines it" "$(zsh -fc 'autoload -U compinit; fpath=($1 $fpath); compinit -u -D; print ${_comps[poet]} ${_comps[poetcc]}' - "$share/zsh/site-functions")" "_poet _poet"
+    zsh_completes() { # LINE EXPECTED: what zsh makes of a line and TAB has that in it
+        timeout 120 zsh -fc '
+            zmodload zsh/zpty
+            zpty z "PS1= TERM=dumb zsh -f -i"
+            zpty -w z "fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print rea\"\"dy"
+            zpty -r -m z seen "*ready*"
+            zpty -w -n z "$2"$'"'\t'"'
+            zpty -r -m z seen "*$3*"
+            zpty -d z' - "$share/zsh/site-functions" "$1" "$2"
+    }
+    touch only.poet
+    check "zsh: an argument" zsh_completes "poet blocked onl" "only.poet "
+    check "zsh: a value" zsh_completes "poet calls --format pp" "pprof"
+    check "zsh: a word or a file" zsh_completes "poet import shi" "shiviz "
+    rm only.poet
 else
     skip "zsh is not installed"
 fi
@@ -191,6 +208,7 @@ if command -v fish >/dev/null; then
     is "fish: commands" "$(fished "poet exp")" "export "
     is "fish: options" "$(fished "poet rm --o")" "--older-than "
     is "fish: words for a value" "$(fished "poet export --paper a")" "a3 a4 "
+    is "fish: a word or a file" "$(fished "poet import shi")" "shiviz "
     like "fish: runs" "$(fished "poet stat s.p")" "s.poet"
 else
     skip "fish is not installed"
