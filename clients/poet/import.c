@@ -254,6 +254,8 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
             return EXIT_FAILED;
         send_log(&s, &logs[i], run, file);
         status = finish(command, &s, child);
+        if (status == EXIT_DONE && access(name, R_OK) != 0)
+            status = command_fail(command, "%s: %s", name, strerror(errno));
         if (status == EXIT_DONE)
             fprintf(stderr, "%s: %zu event%s of %u host%s%s%s\n", name, logs[i].event_count,
                     plural(logs[i].event_count), logs[i].host_count, plural(logs[i].host_count),
@@ -262,9 +264,34 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
     return status;
 }
 
+struct importing {
+    const char *output, *parser, *split;
+};
+
+/* A byte 0 ends no text: it is shown. */
+static char *without_zeros(char *text, size_t *size)
+{
+    static const char shown[] = "\u2400";
+    size_t zeros = 0, n = 0;
+    for (size_t i = 0; i < *size; i++)
+        zeros += !text[i];
+    if (!zeros)
+        return text;
+    char *better = memory_bytes(*size + 2 * zeros + 1);
+    for (size_t i = 0; i < *size; i++)
+        if (text[i])
+            better[n++] = text[i];
+        else
+            n = (size_t)((char *)mempcpy(better + n, shown, 3) - better);
+    better[n] = 0;
+    *size = n;
+    free(text);
+    return better;
+}
+
 static char *read_file(const char *path, size_t *size)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     char *text = NULL;
     size_t room = 0;
     *size = 0;
@@ -278,16 +305,43 @@ static char *read_file(const char *path, size_t *size)
     }
     text[*size] = 0;
     bool bad = ferror(f);
-    fclose(f);
+    if (f != stdin)
+        fclose(f);
     if (!bad)
-        return text;
+        return without_zeros(text, size);
     free(text);
     return NULL;
 }
 
-struct importing {
-    const char *output, *parser, *split;
-};
+/* So many logs of one execution, each with a text of its own; frees what was read where one cannot be. */
+static bool read_logs(const struct command *command, char **files, size_t count,
+                      const struct importing *o, struct shiviz_text *texts)
+{
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = (struct shiviz_text){.file = strcmp(files[i], "-") == 0 ? "standard input" : files[i],
+                                        .parser = o->parser,
+                                        .split = o->split,
+                                        .next = i + 1 < count ? &texts[i + 1] : NULL};
+        texts[i].text = read_file(files[i], &texts[i].size);
+        if (!texts[i].text) {
+            command_fail(command, "%s: %s", files[i], strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A trace can be written there. */
+static bool can_write(const struct command *command, const char *output)
+{
+    const char *slash = strrchr(output, '/');
+    char *directory = slash ? memory_copied_part(output, (size_t)(slash - output)) : memory_copied(".");
+    bool can = access(slash == output ? "/" : directory, W_OK | X_OK) == 0;
+    if (!can)
+        command_fail(command, "%s: %s", directory, strerror(errno));
+    free(directory);
+    return can;
+}
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -309,28 +363,31 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct importing o = {.parser = SHIVIZ_PARSER};
+    struct importing o = {0};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (argc - first != 2 || !o.output)
-        return command_usage(command, "a FORMAT, a FILE and -o FILE.poet are needed");
+    if (argc - first < 2 || !o.output)
+        return command_usage(command, "a FORMAT, a LOG and -o FILE.poet are needed");
     if (strcmp(argv[first], "shiviz") != 0)
         return command_usage(command, "%s: the only format there is is shiviz", argv[first]);
-    const char *file = argv[first + 1];
-    size_t size, count;
-    char *text = read_file(file, &size), error[600];
-    if (!text)
-        return command_fail(command, "%s: %s", file, strerror(errno));
+    if (o.split && argc - first > 2)
+        return command_usage(command, "--split is for one LOG");
+    char **files = argv + first + 1, error[600];
+    size_t files_count = (size_t)(argc - first - 1), count;
+    struct shiviz_text *texts = memory_zeroed(files_count, sizeof *texts);
     struct shiviz_log *logs;
-    if (shiviz_read(&(struct shiviz_text){file, text, size, o.parser, o.split}, &logs, &count,
-                    error, sizeof error)) {
-        status = write_logs(command, logs, count, file, o.output);
+    if (!can_write(command, o.output) || !read_logs(command, files, files_count, &o, texts)) {
+        status = EXIT_FAILED;
+    } else if (shiviz_read(texts, &logs, &count, error, sizeof error)) {
+        status = write_logs(command, logs, count, texts[0].file, o.output);
         shiviz_free(logs, count);
     } else {
         status = command_fail(command, "%s", error);
     }
-    free(text);
+    for (size_t i = 0; i < files_count; i++)
+        free((char *)(uintptr_t)texts[i].text);
+    free(texts);
     return status;
 }
 
@@ -338,18 +395,22 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the trace; of several executions the next ones get a number", 0},
     {"parser", 'p', "EXPRESSION", 0,
      "a Perl-compatible expression with the named groups host, clock and event, others are kept "
-     "as texts; default: " SHIVIZ_PARSER,
+     "as texts; default: what stands in the first line of the log, as ShiViz has it, or the "
+     "one of these two that matches its first line: " SHIVIZ_PARSER "  " SHIVIZ_PARSER_CLOCK_FIRST,
      0},
     {"split", 's', "EXPRESSION", 0,
-     "what stands between executions; a group `trace` names the next one", 0},
+     "what stands between executions; a group `trace` names the next one; default: what stands "
+     "in the second line of a log whose first one is the expression",
+     0},
     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "shiviz LOG -o FILE.poet",
+    .args_doc = "shiviz LOG... -o FILE.poet",
     .doc = "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a "
            "host, an event's number is its host's clock, and the order is what the clocks say.  "
-           "A log that breaks the rules of the clocks is refused.",
+           "A log that breaks the rules of the clocks is refused.  Several logs are of one "
+           "execution, as those that GoVector writes, one a process; - is standard input.",
     .children = options_children};
 
 const struct command command_import = {.name = "import",

@@ -17,6 +17,7 @@ struct reader {
     pcre2_match_data *match;
     struct shiviz_log *log;
     size_t event_room, host_room;
+    bool several; /* texts, of one execution */
     char *error;
     size_t error_size;
 };
@@ -32,6 +33,9 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_
     va_end(ap);
     return false;
 }
+
+/* About an event, in its file. */
+#define FAIL(r, e, ...) ((r)->file = (e)->file, fail(r, (e)->line, __VA_ARGS__))
 
 /* ---- expressions ---- */
 
@@ -119,7 +123,7 @@ static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, 
     struct json_object *clock = parse_clock(s, size, &error);
     if (!clock || !json_object_is_type(clock, json_type_object)) {
         json_object_put(clock);
-        return fail(r, e->line, "the clock is no JSON object: %s",
+        return FAIL(r, e, "the clock is no JSON object: %s",
                     error == json_tokener_success ? "it is something else"
                                                   : json_tokener_error_desc(error));
     }
@@ -130,7 +134,7 @@ static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, 
         int64_t n = json_object_get_int64(value);
         if (!json_object_is_type(value, json_type_int) || n < 0) {
             good =
-                fail(r, e->line, "the clock's value for host \"%s\" is no number of events", key);
+                FAIL(r, e, "the clock's value for host \"%s\" is no number of events", key);
             break;
         }
         if (n == 0)
@@ -193,10 +197,11 @@ static bool read_event(struct reader *r)
     struct shiviz_event *e = &log->events[log->event_count++];
     *e = (struct shiviz_event){0};
     bool both = group(r, "host", &host, &host_size) && group(r, "clock", &clock, &clock_size);
+    e->file = r->file;
     e->line = both ? line_at(r, (size_t)(host - r->text))
                    : line_at(r, pcre2_get_ovector_pointer(r->match)[0]);
     if (!both || !host_size)
-        return fail(r, e->line, "an event without a host or a clock");
+        return FAIL(r, e, "an event without a host or a clock");
     group(r, "event", &text, &size);
     char *name = memory_copied_part(host, host_size);
     e->host = host_of(r, name);
@@ -209,7 +214,7 @@ static bool read_event(struct reader *r)
         return false;
     e->number = clock_of(e, e->host);
     return e->number ||
-           fail(r, e->line, "rule: a clock counts its own host; this one has no \"%s\"",
+           FAIL(r, e, "rule: a clock counts its own host; this one has no \"%s\"",
                 log->hosts[e->host]);
 }
 
@@ -227,16 +232,16 @@ static bool number_events(struct reader *r)
     for (size_t i = 0; i < log->event_count; i++) {
         const struct shiviz_event *e = &log->events[i];
         if (e->number > log->numbers[e->host])
-            return fail(
-                r, e->line,
+            return FAIL(
+                r, e,
                 "rule: a host counts its events 1, 2, 3, ...; \"%s\" has %llu events, and this is "
                 "number %llu",
                 log->hosts[e->host], (unsigned long long)log->numbers[e->host],
                 (unsigned long long)e->number);
         size_t *place = &log->by_host[e->host][e->number - 1];
         if (*place)
-            return fail(
-                r, e->line,
+            return FAIL(
+                r, e,
                 "rule: a host counts its events 1, 2, 3, ...; number %llu of \"%s\" stands in line "
                 "%llu already",
                 (unsigned long long)e->number, log->hosts[e->host],
@@ -256,8 +261,8 @@ static bool includes(struct reader *r, const struct shiviz_event *e,
     const struct shiviz_log *log = r->log;
     for (uint32_t i = 0; i < other->entries; i++)
         if (clock_of(e, other->clock[i].host) < other->clock[i].number)
-            return fail(
-                r, e->line,
+            return FAIL(
+                r, e,
                 "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
                 "at %llu",
                 what, (unsigned long long)other->line, log->hosts[other->clock[i].host],
@@ -287,8 +292,8 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
             continue;
         if (at.number > log->numbers[at.host]) {
             free(news);
-            return fail(
-                r, e->line,
+            return FAIL(
+                r, e,
                 "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
                 "log has %llu of its events",
                 log->hosts[at.host], (unsigned long long)at.number,
@@ -297,7 +302,7 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
         const struct shiviz_event *other = event_at(log, at);
         if (clock_of(other, e->host) >= e->number) {
             free(news);
-            return fail(r, e->line,
+            return FAIL(r, e,
                         "rule: two events do not each come before the other; the one in line "
                         "%llu knows of this one",
                         (unsigned long long)other->line);
@@ -324,10 +329,8 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
 
 /* ---- executions ---- */
 
-static bool read_execution(struct reader *r, size_t from, size_t to)
+static bool read_events(struct reader *r, size_t from, size_t to)
 {
-    struct shiviz_log *log = r->log;
-    r->event_room = r->host_room = 0;
     for (size_t at = from; at < to;) {
         int found =
             pcre2_match(r->parser, (PCRE2_SPTR)r->text, to, at, PCRE2_NOTEMPTY, r->match, NULL);
@@ -339,6 +342,12 @@ static bool read_execution(struct reader *r, size_t from, size_t to)
             return false;
         at = pcre2_get_ovector_pointer(r->match)[1];
     }
+    return true;
+}
+
+static bool check_execution(struct reader *r)
+{
+    struct shiviz_log *log = r->log;
     if (!log->event_count)
         return true;
     if (!number_events(r))
@@ -354,15 +363,15 @@ static struct shiviz_log *add_log(struct reader *r, struct shiviz_log **logs, si
     *logs = memory_resized(*logs, *count + 1, sizeof **logs);
     r->log = &(*logs)[(*count)++];
     *r->log = (struct shiviz_log){0};
+    r->event_room = r->host_room = 0;
     return r->log;
 }
 
-static bool read_split(struct reader *r, size_t size, const char *split, struct shiviz_log **logs,
-                       size_t *count)
+static bool read_split(struct reader *r, size_t from, size_t size, const char *split,
+                       struct shiviz_log **logs, size_t *count)
 {
     pcre2_code *re = compile(r, "--split", split);
     pcre2_match_data *match = re ? pcre2_match_data_create_from_pattern(re, NULL) : NULL;
-    size_t from = 0;
     bool good = re != NULL;
     char *name = NULL;
     while (good && from <= size) {
@@ -371,7 +380,7 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
         size_t to = found > 0 ? at[0] : size;
         add_log(r, logs, count)->name = name;
         name = NULL;
-        good = read_execution(r, from, to);
+        good = read_events(r, from, to) && check_execution(r);
         if (r->log->event_count == 0 && good && found > 0 && *count == 1 && !r->log->name)
             shiviz_free(*logs, *count), *logs = NULL, *count = 0; /* nothing before the first */
         if (found <= 0)
@@ -389,34 +398,137 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
     return good;
 }
 
+/* ---- which expression ---- */
+
+/* The first two lines of a log, as ShiViz has them: the expression, and what stands between executions. */
+struct header {
+    char *parser, *split; /* NULL: none */
+    size_t size; /* where the log begins */
+};
+
+static char *header_line(const struct shiviz_text *text, size_t *at)
+{
+    const char *line = text->text + *at, *end = memchr(line, '\n', text->size - *at);
+    size_t size = end ? (size_t)(end - line) : text->size - *at;
+    *at += size + (end != NULL);
+    while (size && line[size - 1] == '\r')
+        size--;
+    return memory_copied_part(line, size);
+}
+
+static struct header header_of(const struct shiviz_text *text)
+{
+    struct header h = {0};
+    size_t at = 0;
+    char *parser = header_line(text, &at);
+    if (strstr(parser, "(?<host>") && strstr(parser, "(?<clock>") && strstr(parser, "(?<event>")) {
+        h.parser = parser;
+        h.split = header_line(text, &at);
+        h.size = at;
+        if (!*h.split) {
+            free(h.split);
+            h.split = NULL;
+        }
+        return h;
+    }
+    free(parser);
+    return h;
+}
+
+/* Does the expression match where the log begins? */
+static bool matches_first(const struct shiviz_text *text, size_t from, const char *expression)
+{
+    char ignored[200];
+    struct reader quiet = {.file = "", .error = ignored, .error_size = sizeof ignored};
+    pcre2_code *re = compile(&quiet, "", expression);
+    pcre2_match_data *match = re ? pcre2_match_data_create_from_pattern(re, NULL) : NULL;
+    while (from < text->size && strchr("\r\n", text->text[from]))
+        from++;
+    bool is = match && pcre2_match(re, (PCRE2_SPTR)text->text, text->size, from,
+                                   PCRE2_NOTEMPTY | PCRE2_ANCHORED, match, NULL) > 0;
+    pcre2_match_data_free(match);
+    pcre2_code_free(re);
+    return is;
+}
+
+static const char *parser_of(const struct shiviz_text *text, const struct header *h)
+{
+    if (text->parser || h->parser)
+        return text->parser ? text->parser : h->parser;
+    return !matches_first(text, h->size, SHIVIZ_PARSER) &&
+                   matches_first(text, h->size, SHIVIZ_PARSER_CLOCK_FIRST)
+               ? SHIVIZ_PARSER_CLOCK_FIRST
+               : SHIVIZ_PARSER;
+}
+
+/* An expression that does not match where the log begins leaves out what it does not match: another may be meant. */
+static void name_another(struct reader *r, const struct shiviz_text *text, size_t from,
+                         const char *parser)
+{
+    static const char *const known[] = {SHIVIZ_PARSER, SHIVIZ_PARSER_CLOCK_FIRST};
+    size_t n = strlen(r->error);
+    for (size_t i = 0; i < 2 && !matches_first(text, from, parser); i++)
+        if (matches_first(text, from, known[i])) {
+            snprintf(r->error + n, r->error_size - n,
+                     "; the expression does not match the first line, this one does: %s", known[i]);
+            return;
+        }
+}
+
+/* ---- a text ---- */
+
+static bool read_with(struct reader *r, const struct shiviz_text *text, const struct header *h,
+                      struct shiviz_log **logs, size_t *count)
+{
+    const char *split = text->split ? text->split : h->split;
+    if (split && !r->several)
+        return read_split(r, h->size, text->size, split, logs, count);
+    if (!r->log)
+        add_log(r, logs, count);
+    return read_events(r, h->size, text->size);
+}
+
+static bool read_text(struct reader *r, const struct shiviz_text *text, struct shiviz_log **logs,
+                      size_t *count)
+{
+    struct header h = header_of(text);
+    const char *parser = parser_of(text, &h);
+    r->file = text->file;
+    r->text = text->text;
+    r->line = 1;
+    r->line_at = 0;
+    r->parser = compile(r, text->parser ? "--parser" : "the expression", parser);
+    r->match = r->parser ? pcre2_match_data_create_from_pattern(r->parser, NULL) : NULL;
+    bool good = r->parser && check_groups(r);
+    if (good) {
+        good = read_with(r, text, &h, logs, count);
+        if (good && !text->next && (r->several || !(text->split || h.split)))
+            good = check_execution(r);
+        if (!good)
+            name_another(r, text, h.size, parser);
+    }
+    pcre2_match_data_free(r->match);
+    pcre2_code_free(r->parser);
+    free(h.parser);
+    free(h.split);
+    return good;
+}
+
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size)
 {
-    struct reader r = {.file = text->file,
-                       .text = text->text,
-                       .line = 1,
-                       .error = error,
-                       .error_size = error_size};
+    struct reader r = {.error = error, .error_size = error_size, .several = text->next != NULL};
+    bool good = true;
+    size_t events = 0;
     *logs = NULL;
     *count = 0;
-    r.parser = compile(&r, "--parser", text->parser);
-    if (!r.parser)
-        return false;
-    r.match = pcre2_match_data_create_from_pattern(r.parser, NULL);
-    bool good = check_groups(&r);
-    if (good && text->split) {
-        good = read_split(&r, text->size, text->split, logs, count);
-    } else if (good) {
-        add_log(&r, logs, count);
-        good = read_execution(&r, 0, text->size);
-    }
-    size_t events = 0;
+    for (const struct shiviz_text *t = text; t && good; t = t->next)
+        good = read_text(&r, t, logs, count);
     for (size_t i = 0; i < *count; i++)
         events += (*logs)[i].event_count;
     if (good && !events)
-        good = fail(&r, 0, "the expression matches nowhere in it: %s", text->parser);
-    pcre2_match_data_free(r.match);
-    pcre2_code_free(r.parser);
+        good = fail(&r, 0, "the expression matches nowhere in it: %s",
+                    text->parser ? text->parser : SHIVIZ_PARSER);
     if (!good) {
         shiviz_free(*logs, *count);
         *logs = NULL;

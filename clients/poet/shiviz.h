@@ -29,7 +29,8 @@ struct shiviz_event {
     char *text;
     char **fields; /* "name: value" */
     uint32_t field_count;
-    uint64_t line;   /* of the log, from 1 */
+    const char *file;
+    uint64_t line;   /* of the file, from 1 */
 };
 
 struct shiviz_log { /* one execution */
@@ -43,15 +44,20 @@ struct shiviz_log { /* one execution */
 };
 
 #define SHIVIZ_PARSER "(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})"
+/* As the logs of GoVector are. */
+#define SHIVIZ_PARSER_CLOCK_FIRST "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)"
 
 struct shiviz_text {
     const char *file; /* as complaints call it */
     const char *text; /* with a 0 behind it */
     size_t size;
-    const char *parser, *split; /* expressions; split NULL: it is one execution */
+    /* Expressions.  NULL: those that stand in the first two lines of the log; where there are none, the one of the two above
+     * that matches its first line, and it is one execution. */
+    const char *parser, *split;
+    const struct shiviz_text *next; /* another log of the same execution, or NULL */
 };
 
-/* Reads all executions of a text.  False with a line in `error` that names file and line. */
+/* Reads all executions of the texts.  False with a line in `error` that names file and line. */
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size);
 void shiviz_free(struct shiviz_log *logs, size_t count);

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const parsers[] = {SHIVIZ_PARSER,
+    static const char *const parsers[] = {SHIVIZ_PARSER, NULL,
                                           "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)",
                                           "^(?<host>\\w+)(?<clock>\\{.*?\\})(?<event>)(?<x>.*)$"};
     struct shiviz_log *logs;
@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    struct shiviz_text from = {"fuzz", text, size - 1, parsers[data[0] % 3],
-                               data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL};
+    struct shiviz_text from = {"fuzz", text, size - 1, parsers[data[0] % 4],
+                               data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL, NULL};
     if (shiviz_read(&from, &logs, &count, error, sizeof error))
         shiviz_free(logs, count);
     free(text);
