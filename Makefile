@@ -116,8 +116,9 @@ $(B)/o/%.o: %.c $W/COMPILE_o $W/COMPILE_rooms
 
 # (futex.c defines syscall(), which that header declares in another way)
 OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/core/libc.h)
-# libpoet is position-independent, hides everything, and unwinds through cancelled waits.
-COMPILE_pic = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+# libpoet is position-independent, hides everything, and unwinds through cancelled waits.  What is in a traced program defines
+# functions that _FORTIFY_SOURCE would define, and never ends it.
+COMPILE_pic = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 $(B)/pic/%.o: %.c $W/COMPILE_pic
 	$(call step,PIC,$<)
 	$(Q)$(COMPILE_pic)
@@ -198,7 +199,7 @@ endef
 $(foreach m,$(MPIS),$(eval $(call MPI_RULES,$(m))))
 
 # For static programs, where the linker lets us stand before the calls.
-COMPILE_static = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+COMPILE_static = $(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -U_FORTIFY_SOURCE -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 $(B)/static/%.o: %.c $W/COMPILE_static
 	$(call step,CC,$<)
 	$(Q)$(COMPILE_static)
@@ -452,43 +453,44 @@ define DESKTOP_FILES
 	$(1) clients/view/$(DESKTOP).svg $(2)/icons/hicolor/scalable/apps/$(DESKTOP).svg
 endef
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/poet \
-	  $(DESTDIR)$(PREFIX)/include/poet $(DESTDIR)$(PREFIX)/share/poet/config \
-	  $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(B)/bin/poet $(B)/bin/poetcc $(DESTDIR)$(PREFIX)/bin
-	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
-	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
-	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib
-	install -d $(DESTDIR)$(PREFIX)/lib/poet
-	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(DESTDIR)$(PREFIX)/lib/poet
-	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	$(call pc,$(PREFIX)) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
-	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit 1; done
-	for c in poetcc poetcc++; do ln -sf poet $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
-	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(DESTDIR)$(PREFIX)/lib/poet
-	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib/poet || exit 1; done
-	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
-	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/poet/gdb clients/debug/*.py
-	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1
-	ln -sf poetcc.1 $(DESTDIR)$(PREFIX)/share/man/man1/poetcc++.1
+	install -d "$(DESTDIR)$(PREFIX)"/bin "$(DESTDIR)$(PREFIX)"/lib "$(DESTDIR)$(PREFIX)"/libexec/poet \
+	  "$(DESTDIR)$(PREFIX)"/include/poet "$(DESTDIR)$(PREFIX)"/share/poet/config \
+	  "$(DESTDIR)$(PREFIX)"/share/man/man1
+	install -m 755 $(B)/bin/poet $(B)/bin/poetcc "$(DESTDIR)$(PREFIX)"/bin
+	ln -sf poetcc "$(DESTDIR)$(PREFIX)"/bin/poetcc++
+	install -m 755 $(wildcard $(B)/libexec/poet/*) "$(DESTDIR)$(PREFIX)"/libexec/poet
+	install -m 755 $(B)/lib/libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/lib
+	install -d "$(DESTDIR)$(PREFIX)"/lib/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so "$(DESTDIR)$(PREFIX)"/lib/poet
+	ln -sf libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/lib/libpoet.so
+	install -d "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
+	$(call pc,$(PREFIX)) >"$(DESTDIR)$(PREFIX)"/lib/pkgconfig/poet.pc
+	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f "$(DESTDIR)$(PREFIX)"/share/$$f || exit 1; done
+	for c in poetcc poetcc++; do ln -sf poet "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/$$c; done
+	install -m 644 $(B)/lib/libpoet.a "$(DESTDIR)$(PREFIX)"/lib
+	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) "$(DESTDIR)$(PREFIX)"/lib/poet
+	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so "$(DESTDIR)$(PREFIX)"/lib/poet || exit 1; done
+	install -m 644 $(B)/include/poet.h "$(DESTDIR)$(PREFIX)"/include
+	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h "$(DESTDIR)$(PREFIX)"/include/poet
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
+	install -m 644 config/*.conf "$(DESTDIR)$(PREFIX)"/share/poet/config
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/gdb clients/debug/*.py
+	install -m 644 $(MANUALS) "$(DESTDIR)$(PREFIX)"/share/man/man1
+	ln -sf poetcc.1 "$(DESTDIR)$(PREFIX)"/share/man/man1/poetcc++.1
 ifeq ($(HAVE_GTK),yes)
-	$(call DESKTOP_FILES,install -D -m 644,$(DESTDIR)$(PREFIX)/share)
+	$(call DESKTOP_FILES,install -D -m 644,"$(DESTDIR)$(PREFIX)"/share)
 endif
 
+INSTALLED = $(addprefix bin/,poet poetcc poetcc++) lib/libpoet.so lib/libpoet.so.$(ABI) lib/libpoet.a lib/pkgconfig/poet.pc include/poet.h \
+  $(addprefix share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++)) \
+  $(addprefix share/man/man1/,$(notdir $(MANUALS)) poetcc++.1) \
+  $(addprefix share/,applications/$(DESKTOP).desktop mime/packages/$(DESKTOP).xml icons/hicolor/scalable/apps/$(DESKTOP).svg)
+# Folders are removed where nothing is left in them; those that a system has anyway stay.
+FOLDERS = $(sort $(dir $(INSTALLED)) libexec/)
+REMOVE_FOLDERS = $(if $(filter /usr /usr/local,$(PREFIX)),rmdir $(filter-out bin/ lib/ include/ libexec/ share/man/man1/,$(FOLDERS)),rmdir -p $(FOLDERS))
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libpoet.so lib/libpoet.so.$(ABI) lib/libpoet.a lib/pkgconfig/poet.pc include/poet.h)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++))
-	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet lib/poet include/poet share/poet)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)) poetcc++.1)
-	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \
-	  $(DESTDIR)$(PREFIX)/share/mime/packages/$(DESKTOP).xml \
-	  $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps/$(DESKTOP).svg
+	[ ! -d "$(DESTDIR)$(PREFIX)" ] || { cd "$(DESTDIR)$(PREFIX)" && rm -f $(INSTALLED) && rm -rf libexec/poet lib/poet include/poet share/poet; }
+	@cd "$(DESTDIR)$(PREFIX)" 2>/dev/null && { $(REMOVE_FOLDERS) 2>/dev/null; cd / && rmdir "$(DESTDIR)$(PREFIX)" 2>/dev/null; } || true
 
 # Debian packages of this tree, into $(B)/packages/.  DEB_B: compiled there, as Debian's own are.
 .PHONY: deb
