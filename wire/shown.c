@@ -164,7 +164,7 @@ void get_process(struct in *in, struct shown_process *process)
     uint32_t n = get_count(in, STRING_BYTES);
     process->arguments = get_room(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
-        process->arguments[process->argument_count] = get_one(in);
+        process->arguments[process->argument_count] = get_string(in, NAME_BYTES);
     n = get_count(in, MODULE_BYTES);
     process->modules = get_room(in, n, sizeof *process->modules);
     for (; process->modules && process->module_count < n; process->module_count++) {

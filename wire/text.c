@@ -103,6 +103,17 @@ void text_print(FILE *f, const char *s)
 
 char *text_name(struct text text) { return text_readable(text.bytes, text.size, false); }
 
+char *text_copy(struct text text)
+{
+    size_t size = text.size ? strnlen(text.bytes, text.size) : 0;
+    char *copy = malloc(size + 1);
+    if (copy && size)
+        memcpy(copy, text.bytes, size);
+    if (copy)
+        copy[size] = 0;
+    return copy;
+}
+
 char *text_note(struct text text) { return text_readable(text.bytes, text.size, true); }
 
 static char *get_readable(struct in *in, size_t limit, bool lines)

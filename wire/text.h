@@ -27,6 +27,7 @@ void text_print(FILE *f, const char *s);
 
 struct text; /* told.h */
 /* One that was told, as new memory; never NULL unless there is none. */
+char *text_copy(struct text text); /* as it is, up to a NUL: for what is not shown */
 char *text_name(struct text text); /* has one line */
 char *text_note(struct text text); /* may have several */
 

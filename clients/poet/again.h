@@ -12,9 +12,12 @@ struct again {
     bool starts; /* it is not recorded itself: it starts those that are, as mpirun */
 };
 
-/* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known.  By its
+/* The words of the first program, of which the book owns all but the list (the caller's); NULL: they are not known, or not whole.  By its
  * path where it is not here as it was called then. */
 char **again_arguments(const struct book *book);
+/* Says what the trace has to be run; false: it is another user's, and this one does not want that. */
+bool again_may_run(const struct command *command, const char *trace, char *const *words,
+                   bool quiet);
 /* The words with which it runs under `poet record`, as it was (the caller frees the list alone). */
 char **again_recorded(const struct again *again, char **argv);
 /* In the place of this process, which is a child; comes back with an exit status where that failed. */

@@ -426,7 +426,7 @@ static int provoke(struct provoking *p, unsigned number, char **words)
     if (p->row == p->table.row_count)
         command_fail(p->command, "%s has no %u: see poet maybe", p->subject.source.name, number);
     else if (p->row < p->table.row_count && !p->words)
-        status = command_usage(p->command, "%s does not say what was run: name the program",
+        status = command_usage(p->command, "%s does not say all of what was run: name the program",
                                p->subject.source.name);
     else if (p->row < p->table.row_count &&
              !steering_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
@@ -436,6 +436,9 @@ static int provoke(struct provoking *p, unsigned number, char **words)
              !p->loadable.traced)
         status = command_fail(p->command, "%s: %s", p->words[0], why),
         status = found ? status : 127;
+    else if (p->row < p->table.row_count && recorded &&
+             !again_may_run(p->command, p->subject.source.name, recorded, p->quiet))
+        status = EXIT_FAILED;
     else if (p->row < p->table.row_count &&
              steering_file(p->command, p->file, sizeof p->file, &p->led)) {
         if (!p->quiet)

@@ -160,7 +160,7 @@ bool replay_words(const struct command *command, const struct replaying *r, cons
     if (!**words)
         *words = *recorded = again_arguments(&r->subject.source.book);
     if (!*words)
-        command_usage(command, "%s does not say what was run: name the program", trace);
+        command_usage(command, "%s does not say all of what was run: name the program", trace);
     else if (*recorded && r->launched)
         command_usage(
             command,
@@ -168,7 +168,7 @@ bool replay_words(const struct command *command, const struct replaying *r, cons
             "mpirun -n %u %s",
             trace, r->launched, command->name, trace, r->launched, **words);
     else
-        return true;
+        return !*recorded || again_may_run(command, trace, *words, r->quiet);
     return false;
 }
 

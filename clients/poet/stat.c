@@ -129,6 +129,14 @@ static void print_clock(const struct shown_clock *c)
                c->is_uneven ? " (it did not go evenly: a guess)" : "");
 }
 
+static struct json_object *readable(const char *text)
+{
+    char *shown = text_readable(text, strlen(text), false);
+    struct json_object *o = json_object_new_string(shown ? shown : "");
+    free(shown);
+    return o;
+}
+
 static void print_json(const struct subject *subject, const struct shown_stat *s,
                        const struct trouble_list *troubles, const struct clock_list *clocks,
                        const struct inputs *inputs)
@@ -167,7 +175,7 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_object_add(p, "pid", json_object_new_int64(book->processes[i].pid));
         json_object_object_add(p, "host", json_object_new_string(book->processes[i].host));
         for (uint32_t k = 0; k < book->processes[i].argument_count; k++)
-            json_object_array_add(args, json_object_new_string(book->processes[i].arguments[k]));
+            json_object_array_add(args, readable(book->processes[i].arguments[k]));
         json_object_object_add(p, "arguments", args);
         json_object_array_add(programs, p);
     }

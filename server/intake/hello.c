@@ -28,7 +28,7 @@ bool hello_read(struct in *in, struct hello *hello)
     hello->wall_ns = told.wall_ns;
     hello->arguments = memory_zeroed(told.argument_count + 1, sizeof *hello->arguments);
     for (; hello->argument_count < told.argument_count; hello->argument_count++)
-        hello->arguments[hello->argument_count] = text_name(get_told_argument(in));
+        hello->arguments[hello->argument_count] = text_copy(get_told_argument(in));
     if (told.clock_ns > INT64_MAX / 2 || told.wall_ns > INT64_MAX / 2)
         in_fail(in, "a time that cannot be");
     return in_done(in);
