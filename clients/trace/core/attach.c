@@ -478,6 +478,21 @@ static void start(void)
     errno = saved;
 }
 
+static void say_what_was_recorded(bool any, bool libraries)
+{
+    if (wanted_first() & WANTED_CALLS) /* no events, but calls */
+        return;
+    if (!any && !modules_under_record())
+        say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
+            "each with: poetcc -trace",
+            libraries ? ", though libraries start threads" : "");
+    else if (!any && libraries)
+        say("no call of the program itself was recorded, but its libraries start threads: see them "
+            "with: poet record --libraries");
+}
+
+#define WHOLE_MS 10000
+
 static void stop(void) __attribute__((destructor(200)));
 static void stop(void)
 {
@@ -499,13 +514,6 @@ static void stop(void)
     unseen_pass_on();
     if (server_sends)
         sender_leave(SENDER_MS);
-    if (wanted_first() & WANTED_CALLS) /* no events, but calls */
-        return;
-    if (!any && !modules_under_record())
-        say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
-            "each with: poetcc -trace",
-            libraries ? ", though libraries start threads" : "");
-    else if (!any && libraries)
-        say("no call of the program itself was recorded, but its libraries start threads: see them "
-            "with: poet record --libraries");
+    say_what_was_recorded(any, libraries);
+    launch_wait(WHOLE_MS);
 }

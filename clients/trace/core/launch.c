@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/launch.h"
 
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/report.h"
@@ -139,6 +141,51 @@ static bool name_socket(const struct launch *launch, char *endpoint, size_t size
     return true;
 }
 
+/* ---- what stands between the program and its server ---- */
+
+/* Processes whose parents end are given to the first process of a container, or to one that asked
+ * for them: such a program would find the server among its own children.  A keeper, which is no child
+ * that wait() sees, is the server's parent as long as that runs. */
+static pid_t keeper, kept_by; /* and whose child it is */
+
+static bool inherits_children(void)
+{
+    int asked = 0;
+    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &asked, 0, 0, 0) == 0 && asked);
+}
+
+/* (libpoet stands before syscall(), too, and this is no child of the program's) */
+static long make_process(unsigned long flags)
+{
+    return real.syscall(SYS_clone, (long)flags, NULL, NULL, NULL, NULL);
+}
+
+static void keep(pid_t server)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    syscall(SYS_close_range, 0u, ~0u, 0u);
+    while (waitpid(server, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+}
+
+#define LOOK_NS 2000000
+
+void launch_wait(unsigned ms)
+{
+    if (!keeper || kept_by != getpid())
+        return;
+    server_forget();
+    for (uint64_t begin = clock_now(); clock_now() - begin < ms * 1000000ull;) {
+        if (waitpid(keeper, NULL, WNOHANG | __WALL) != 0)
+            return;
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+}
+
+/* ---- a server of one process ---- */
+
 /* A server of our own, that no wait() of the program can see. */
 static int launch_alone(const struct launch *launch, char *file, size_t file_size, char *endpoint,
                         size_t endpoint_size)
@@ -163,19 +210,25 @@ static int launch_alone(const struct launch *launch, char *file, size_t file_siz
     pair[1] = descriptor_away(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     /* A fork without SIGCHLD, and nothing to a debugger, which would take it for a thread. */
-    long child = syscall(SYS_clone, (long)CLONE_UNTRACED, NULL, NULL, NULL, NULL);
+    bool keeps = inherits_children();
+    long child = make_process(CLONE_UNTRACED);
     if (child == 0) {
         setsid();
-        if (syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) == 0)
+        long server = make_process(0);
+        if (server == 0)
             become_server(program, launch, file, endpoint, pair[1]);
-        _exit(0);
+        if (server > 0 && keeps)
+            keep((pid_t)server);
+        real._exit(0);
     }
     close(pair[1]);
     if (child < 0) {
         close(pair[0]);
         return -1;
     }
-    while (waitpid((pid_t)child, NULL, __WALL) < 0 && errno == EINTR)
+    if (keeps)
+        keeper = (pid_t)child, kept_by = getpid();
+    while (!keeps && waitpid((pid_t)child, NULL, __WALL) < 0 && errno == EINTR)
         ;
     return pair[0];
 }

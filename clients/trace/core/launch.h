@@ -18,6 +18,9 @@ struct launch {
 int launch_server(const struct launch *launch, bool *joined, char *file, size_t file_size,
                   char *endpoint, size_t endpoint_size);
 void launch_done(void);
+/* At the end of the first process of a container, with which the system ends its server: not before that has
+ * all, but for so long at most. */
+void launch_wait(unsigned ms);
 void launch_end(void); /* of the process that started it: nobody else will come */
 
 #pragma GCC visibility pop
