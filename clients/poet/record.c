@@ -11,8 +11,10 @@
 #include "clients/poet/recorded.h"
 #include "clients/poet/tables.h"
 #include "wire/endpoint.h"
+#include "wire/tracehead.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,11 +143,26 @@ static void open_viewer(const struct command *command, const struct recording *o
         command_fail(command, "%s: the viewer's server does not answer", endpoint);
 }
 
+/* What cannot be read is no other file either. */
+static bool is_trace_or_empty(const char *path)
+{
+    char head[sizeof TRACEHEAD_MAGIC - 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? pread(fd, head, sizeof head, 0) : 0;
+    if (fd >= 0)
+        close(fd);
+    return n <= 0 || (n == (ssize_t)sizeof head && memcmp(head, TRACEHEAD_MAGIC, sizeof head) == 0);
+}
+
 static bool output_may_be_written(const struct command *command, const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         command_fail(command, "%s: is a directory: name a file", path);
+        return false;
+    }
+    if (!is_trace_or_empty(path)) {
+        command_fail(command, "%s: is there and is no trace file: not overwritten", path);
         return false;
     }
     char directory[PATH_MAX];

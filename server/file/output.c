@@ -69,8 +69,13 @@ static bool make_way(const char *path)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
     ssize_t got = read_head(path, head);
-    if (got < 0)
-        return true; /* whoever makes it finds out why */
+    if (got < 0) { /* whoever makes it finds out why */
+        struct stat st;
+        /* (a link to nothing makes way as one to a trace does) */
+        if (errno == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+            unlink(path);
+        return true;
+    }
     if (got != 0 && !is_trace(head))
         return fail(path, "is there and is no trace file: not overwritten");
     if (!output_is_written(path) && tracefile_held(head) == HOLDS_OWN) {
