@@ -2,6 +2,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/answer/repair.h"
 #include "server/run/astray.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
@@ -12,12 +13,6 @@
 #define EMPTY_AS 3
 #define EVENTS_LEAST 20000u /* of a side; of more columns more */
 #define COLUMN_MOST (1 << 30)
-
-struct found {
-    uint64_t position, point;
-    int64_t time_ns; /* of its point, repaired in the end */
-    uint32_t line;
-};
 
 struct side {
     int way;          /* 1 to the right, -1 to the left */
@@ -33,16 +28,18 @@ struct timed {
     const struct run *run;
     const struct drawn *drawn;
     struct placing placing; /* of it only what says whether an event is drawn */
-    uint64_t column_ns;
+    const struct window_request *request;
+    uint64_t column_ns, anchor;
     int64_t from_ns;
     uint32_t *lines; /* that are drawn */
     uint32_t line_count, learnt; /* so many of them, if shared, are known to the end */
     uint64_t events_most;
     struct side right, left;
-    struct found *found;
+    struct repaired *found;
     size_t count, room;
+    size_t kept; /* found after all: that many lie in the window, the others right of it */
     struct map moved; /* position -> 1 + how far its event was moved */
-    bool done;
+    bool aimed, unresolved, done;
 };
 
 static int64_t floor_to(int64_t ns, int64_t step)
@@ -95,19 +92,16 @@ static void begin_side(struct timed *t, struct side *side, int way, int32_t midd
 }
 
 struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
-                          const struct window_request *r, int64_t time_ns)
+                          const struct window_request *r, int64_t time_ns, uint64_t anchor)
 {
     struct timed *t = memory_zeroed(1, sizeof *t);
     int64_t column = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)r->column_ns;
-    int64_t end = (int64_t)r->from + r->columns, middle = r->middle;
-    middle = middle < r->from ? r->from : middle > end ? end : middle;
     t->run = run;
     t->drawn = drawn;
+    t->request = r;
+    t->anchor = anchor;
     t->column_ns = (uint64_t)column;
-    time_ns = time_ns > INT64_MAX / 4   ? INT64_MAX / 4
-              : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
-                                        : time_ns;
-    t->from_ns = floor_to(time_ns, column);
+    t->from_ns = time_ns;
     t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
     t->placing = (struct placing){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
                                   .cluster = drawn->many ? &drawn->one : drawn->cluster,
@@ -115,8 +109,6 @@ struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
                                   .has_text = has_text,
                                   .context = (void *)(uintptr_t)run};
     choose_lines(t);
-    begin_side(t, &t->right, 1, (int32_t)middle, end - middle);
-    begin_side(t, &t->left, -1, (int32_t)middle, middle - r->from);
     return t;
 }
 
@@ -153,14 +145,19 @@ static uint64_t count_in(const struct timed *t, struct stretch s)
     return count;
 }
 
+static void add_found(struct timed *t, uint64_t position, int64_t time_ns)
+{
+    struct event e = order_event(t->run->order, position);
+    t->found = grow(t->found, &t->room, t->count + 1, sizeof *t->found);
+    t->found[t->count++] =
+        (struct repaired){position, e.point, time_ns, time_ns, NO_POSITION, e.line};
+}
+
 static void note(void *context, uint64_t position, int64_t time_ns)
 {
     struct timed *t = context;
-    struct event e = order_event(t->run->order, position);
-    if (!place_draws(t->run->order, &t->placing, position))
-        return;
-    t->found = grow(t->found, &t->room, t->count + 1, sizeof *t->found);
-    t->found[t->count++] = (struct found){position, e.point, time_ns, e.line};
+    if (place_draws(t->run->order, &t->placing, position))
+        add_found(t, position, time_ns);
 }
 
 static void find_on(struct timed *t, uint32_t line, struct stretch s)
@@ -180,7 +177,7 @@ static void find_on(struct timed *t, uint32_t line, struct stretch s)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct repaired *x = a, *y = b;
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
     return x->position < y->position ? -1 : x->position > y->position;
@@ -204,7 +201,7 @@ static void count_columns(struct timed *t, struct side *side, size_t first)
         qsort(t->found + first, t->count - first, sizeof *t->found,
               side->way > 0 ? by_time : by_time_back);
     for (size_t i = first; i < t->count; i++) {
-        const struct found *f = &t->found[i];
+        const struct repaired *f = &t->found[i];
         int64_t cell = cell_of(t, f->time_ns), more = columns_between(side->cell, cell);
         more = cell == side->cell ? f->point != point : more;
         if (cell != side->cell && more > side->columns) {
@@ -265,136 +262,114 @@ static uint64_t look_on(struct timed *t, struct side *side)
 
 static int by_position(const void *a, const void *b)
 {
-    uint64_t x = ((const struct found *)a)->position, y = ((const struct found *)b)->position;
+    uint64_t x = ((const struct repaired *)a)->position,
+             y = ((const struct repaired *)b)->position;
     return x < y ? -1 : x > y;
 }
 
-static struct found *find(const struct timed *t, uint64_t position)
+/* Positions first .. after - 1 of the log: where events before a time and those after it are mixed.
+ * None other is moved beyond it.  False: that is too much to look at. */
+static bool find_mixed(const struct timed *t, int64_t time_ns, uint64_t *first, uint64_t *after)
 {
-    struct found key = {.position = position};
-    return t->count ? bsearch(&key, t->found, t->count, sizeof key, by_position) : NULL;
+    *first = NO_POSITION;
+    *after = 0;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        if (order_line_shared(t->run->order, t->lines[i]))
+            astray_bounds(t->run, t->lines[i], time_ns, first, after);
+        else
+            times_bounds(t->run, t->lines[i], time_ns, first, after);
+    if (*first != NO_POSITION && *first < *after)
+        *first = order_event(t->run->order, *first).point;
+    else
+        *after = *first;
+    return *after - *first < REPAIR_LOG_MOST;
 }
 
-#define LOOKS 16u /* back through what is not drawn */
+static void note_mixed(struct timed *t, uint64_t first, uint64_t after)
+{
+    size_t known = t->count;
+    if (known)
+        qsort(t->found, known, sizeof *t->found, by_position);
+    for (uint64_t p = first; p < after; p++) {
+        struct repaired key = {.position = p};
+        if (!known || !bsearch(&key, t->found, known, sizeof key, by_position))
+            note(t, p, times_point(t->run, p));
+    }
+}
 
-/* The latest of what one event follows: what is in the window, and what leads there over what is not. */
-static int64_t latest_before(const struct timed *t, uint64_t position, unsigned *looks)
+/* What lies beyond an edge by the clocks may be moved into the window, or move what is in it. */
+static void note_beyond(struct timed *t, int64_t edge_ns)
+{
+    uint64_t first, after;
+    if (find_mixed(t, edge_ns, &first, &after))
+        note_mixed(t, first, after);
+    else
+        t->unresolved = true;
+}
+
+/* When the event that the window is about was: as repaired as it is drawn. */
+static int64_t repaired_anchor(struct timed *t)
 {
     const struct order *order = t->run->order;
-    struct event e = order_event(order, position);
-    int64_t latest = INT64_MIN;
-    bool ordered = !(e.line & HIDDEN_LINE) && !order_line_shared(order, e.line);
-    for (uint32_t i = 0; i < e.edge_count + 1; i++) {
-        uint64_t from = i < e.edge_count ? order_edge(order, position, i)
-                        : ordered        ? order_previous(order, position)
-                                         : NO_POSITION;
-        if (from == NO_POSITION || from < order_first(order))
-            continue;
-        const struct found *f = find(t, from);
-        int64_t time = f                    ? f->time_ns
-                       : (*looks)++ < LOOKS ? latest_before(t, from, looks)
-                                            : INT64_MIN;
-        latest = time > latest ? time : latest;
+    uint64_t point = order_event(order, t->anchor).point, first, after;
+    int64_t time_ns = times_point(t->run, t->anchor);
+    if (find_mixed(t, time_ns, &first, &after) && first < point) {
+        note_mixed(t, first, point);
+        add_found(t, point, time_ns);
+        repair(order, t->found, t->count);
+        time_ns = t->found[t->count - 1].time_ns;
     }
-    return latest;
+    t->count = 0;
+    return time_ns;
 }
 
-/* All members of a point are moved alike; first .. end - 1 are those that were found. */
-static void move_to(struct timed *t, size_t first, size_t end, int64_t latest)
+/* Those in the window first, then those right of it; those left of it are dropped.  So the window is
+ * a closed cut: no event is in it without what comes before it and is not left of it. */
+static void keep_window(struct timed *t)
 {
-    for (size_t i = first; i < end; i++) {
-        struct found *f = &t->found[i];
-        f->time_ns = latest > f->time_ns ? latest : f->time_ns;
+    struct repaired *beyond = memory_bytes((t->count + 1) * sizeof *beyond);
+    size_t right = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct repaired f = t->found[i];
+        if (f.time_ns >= t->right.edge_ns)
+            beyond[right++] = f;
+        else if (f.time_ns >= t->left.edge_ns)
+            t->found[t->kept++] = f;
+    }
+    for (size_t i = 0; i < right; i++)
+        t->found[t->kept + i] = beyond[i];
+    t->count = t->kept + right;
+    free(beyond);
+}
+
+static void repair_window(struct timed *t)
+{
+    note_beyond(t, t->left.edge_ns);
+    note_beyond(t, t->right.edge_ns);
+    repair(t->run->order, t->found, t->count);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct repaired *f = &t->found[i];
         int64_t own = times_fitted(t->run, f->position);
         if (f->time_ns > own)
             map_put(&t->moved, f->position, 0, (void *)(uintptr_t)(f->time_ns - own + 1));
     }
+    keep_window(t);
 }
 
-static size_t members_end(const struct timed *t, size_t first)
+/* Where column 0 begins, and what is looked at to either side. */
+static void aim(struct timed *t)
 {
-    size_t end = first + 1;
-    while (end < t->count && t->found[end].point == t->found[first].point)
-        end++;
-    return end;
-}
-
-/* False: there was more to look at than is looked at. */
-static bool repair_point(struct timed *t, size_t first, size_t end)
-{
-    int64_t latest = INT64_MIN;
-    uint64_t last = order_point_end(t->run->order, t->found[first].position);
-    bool whole = true;
-    for (uint64_t p = t->found[first].point; p <= last; p++) {
-        unsigned looks = 0;
-        int64_t before = latest_before(t, p, &looks);
-        latest = before > latest ? before : latest;
-        whole &= looks <= LOOKS;
-    }
-    move_to(t, first, end, latest);
-    return whole;
-}
-
-#define LOG_MOST (1u << 20) /* so much of the log is gone through at once */
-
-/* The latest of what a point follows, where that is known of all of the log from `begin` on. */
-static int64_t latest_in(const struct order *order, uint64_t point, uint64_t last, uint64_t begin,
-                         const int64_t *latest)
-{
-    int64_t time = INT64_MIN;
-    for (uint64_t p = point; p <= last; p++) {
-        struct event e = order_event(order, p);
-        bool ordered = !(e.line & HIDDEN_LINE) && !order_line_shared(order, e.line);
-        for (uint32_t i = 0; i < e.edge_count + 1; i++) {
-            uint64_t from = i < e.edge_count ? order_edge(order, p, i)
-                            : ordered        ? order_previous(order, p)
-                                             : NO_POSITION;
-            if (from != NO_POSITION && from >= begin && from < point && latest[from - begin] > time)
-                time = latest[from - begin];
-        }
-    }
-    return time;
-}
-
-/* Of all that is in the log from the first event to the last, drawn or not: what goes around the window is seen, too. */
-static void repair_through_log(struct timed *t)
-{
-    const struct order *order = t->run->order;
-    uint64_t begin = t->found[0].point,
-             end = order_point_end(order, t->found[t->count - 1].position);
-    if (end - begin >= LOG_MOST)
-        return;
-    int64_t *latest = memory_bytes((end - begin + 1) * sizeof *latest);
-    for (uint64_t p = begin, last, next = 0; p <= end; p = last + 1) {
-        last = order_point_end(order, p);
-        int64_t time = latest_in(order, p, last, begin, latest);
-        if (next < t->count && t->found[next].point == p) {
-            size_t after = members_end(t, next);
-            move_to(t, next, after, time);
-            time = t->found[next].time_ns;
-            next = after;
-        }
-        for (uint64_t member = p; member <= last && member <= end; member++)
-            latest[member - begin] = time;
-    }
-    free(latest);
-}
-
-/* A cause comes before its effects in the log.  Mostly it is enough to look back a few steps from each event; not where a
- * later time is among what comes before in the log, and those steps do not say whether it is before in the order. */
-static void repair(struct timed *t)
-{
-    int64_t latest = INT64_MIN;
-    bool whole = true;
-    if (t->count)
-        qsort(t->found, t->count, sizeof *t->found, by_position);
-    for (size_t first = 0, end; first < t->count; first = end) {
-        end = members_end(t, first);
-        whole &= repair_point(t, first, end) || t->found[first].time_ns >= latest;
-        latest = t->found[first].time_ns > latest ? t->found[first].time_ns : latest;
-    }
-    if (!whole)
-        repair_through_log(t);
+    const struct window_request *r = t->request;
+    int64_t end = (int64_t)r->from + r->columns, middle = r->middle;
+    middle = middle < r->from ? r->from : middle > end ? end : middle;
+    int64_t time_ns = t->anchor == NO_POSITION ? t->from_ns : repaired_anchor(t);
+    time_ns = time_ns > INT64_MAX / 4   ? INT64_MAX / 4
+              : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
+                                        : time_ns;
+    t->from_ns = floor_to(time_ns, (int64_t)t->column_ns);
+    begin_side(t, &t->right, 1, (int32_t)middle, end - middle);
+    begin_side(t, &t->left, -1, (int32_t)middle, middle - r->from);
+    t->aimed = true;
 }
 
 bool timed_step(struct timed *t, uint64_t budget)
@@ -404,19 +379,34 @@ bool timed_step(struct timed *t, uint64_t budget)
         if (order_line_shared(t->run->order, t->lines[t->learnt]) &&
             !astray_learn(t->run, t->lines[t->learnt], &budget))
             return false;
+    if (!t->aimed)
+        aim(t);
     while (!t->done && spent <= budget) {
         struct side *side = !t->left.done ? &t->left : &t->right;
         if (!side->done) {
             spent += look_on(t, side);
             continue;
         }
-        repair(t);
+        repair_window(t);
         t->done = true;
     }
     return t->done;
 }
 
 /* ---- what was found ---- */
+
+/* An event that the clocks say to be left of the window is not. */
+static void move_edge(const struct timed *t, struct placement *p, const struct repaired *f)
+{
+    const struct order *order = t->run->order;
+    uint64_t *before = &p->before[f->line - 1];
+    if (!order_line_shared(order, f->line)) {
+        uint64_t ordinal = order_line_from(order, f->line, f->position);
+        *before = ordinal < *before ? ordinal : *before;
+    } else if (f->clock_ns < t->left.edge_ns && *before > order_line_first(order, f->line)) {
+        --*before;
+    }
+}
 
 static void find_edges(const struct timed *t, struct placement *p)
 {
@@ -426,27 +416,38 @@ static void find_edges(const struct timed *t, struct placement *p)
         uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
         uint64_t before = first + count_on(t, line, (struct stretch){INT64_MIN, t->left.edge_ns});
         p->before[line - 1] = before;
-        p->more_left |= before > first;
         p->more_right |=
             before + count_on(t, line, (struct stretch){t->left.edge_ns, t->right.edge_ns}) < end;
     }
+    for (size_t i = 0; i < t->count; i++)
+        move_edge(t, p, &t->found[i]);
+    p->more_right |= t->kept < t->count;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        p->more_left |= p->before[t->lines[i] - 1] > order_line_first(order, t->lines[i]);
 }
 
 void timed_take(struct timed *t, struct placement *p)
 {
     *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
     p->before = memory_zeroed(t->drawn->lines + 1, sizeof *p->before);
-    p->events = grow(NULL, &p->room, t->count + 1, sizeof *p->events);
-    int64_t last = cell_of(t, t->right.edge_ns - 1);
-    for (size_t i = 0; i < t->count; i++) {
-        int64_t cell = cell_of(t, t->found[i].time_ns);
-        int32_t column = (int32_t)(cell > last ? last : cell); /* moved out of it */
+    p->events = grow(NULL, &p->room, t->kept + 1, sizeof *p->events);
+    for (size_t i = 0; i < t->kept; i++) {
+        int32_t column = (int32_t)cell_of(t, t->found[i].time_ns);
         p->events[p->count++] = (struct placed){t->found[i].position, column, 0, 0};
         p->first = column < p->first ? column : p->first;
         p->last = column > p->last ? column : p->last;
     }
-    p->unresolved = t->left.events > t->events_most || t->right.events > t->events_most;
+    p->unresolved = t->unresolved || t->left.events > t->events_most ||
+                    t->right.events > t->events_most;
     find_edges(t, p);
+}
+
+uint64_t timed_behind(const struct timed *t, uint64_t position)
+{
+    struct repaired key = {.position = position};
+    const struct repaired *f =
+        t->kept ? bsearch(&key, t->found, t->kept, sizeof key, by_position) : NULL;
+    return f ? f->behind : NO_POSITION;
 }
 
 int64_t timed_from(const struct timed *t) { return t->from_ns; }

@@ -4,9 +4,8 @@
  * and from_ns is a multiple of column_ns, so that the same events share a column wherever the anchor
  * is.  Several events of one line may share one; who draws them puts them side by side.
  *
- * Times that contradict the order are repaired within the window: an event is moved forwards to the latest
- * of what it follows, as Lamport's clock does (1978), and only the events that need it are moved (after
- * Taylor and Coffin 1994).
+ * Times that contradict the order are repaired (repair.h), by what is drawn, on either side of the window's edges,
+ * too: the window is what lies between two repaired times, a closed cut of the order.
  *
  * How much time a window holds depends on what happened: it reaches from its middle to either side over as
  * many columns as were asked for, of which a long empty stretch counts as a few, and one with many events
@@ -21,14 +20,17 @@
 
 struct timed;
 
-/* All it is given must last as long; time_ns: of the anchor. */
+/* All it is given must last as long; anchor: position of the event that the window is about, or
+ * NO_POSITION: it begins at a time. */
 struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
-                          const struct window_request *request, int64_t time_ns);
+                          const struct window_request *request, int64_t time_ns, uint64_t anchor);
 bool timed_step(struct timed *timed, uint64_t budget); /* true: done */
 void timed_take(struct timed *timed,
                 struct placement *placement); /* once done; the caller frees it */
 int64_t timed_from(const struct timed *timed); /* where column 0 begins */
 int64_t timed_at(const struct timed *timed, uint64_t position); /* repaired, once done */
+/* The latest event of those drawn that is before one of them: see repair.h. */
+uint64_t timed_behind(const struct timed *timed, uint64_t position);
 void timed_free(struct timed *timed);
 
 #endif

@@ -118,16 +118,19 @@ static int64_t behind_all(const struct run *run, uint64_t column_ns)
     return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
 }
 
-/* Where a window that is placed by time begins. */
-static int64_t left_time(const struct window_job *job)
+/* A window that is placed by time, at its anchor. */
+static struct timed *begin_timed(const struct window_job *job)
 {
     const struct window_request *r = &job->request;
+    int64_t begin = times_begin(job->run);
+    uint64_t anchor = NO_POSITION;
     if (r->anchor == ANCHOR_TIME)
-        return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
-    if (r->anchor == ANCHOR_START)
-        return times_begin(job->run);
-    return job->anchor < order_count(job->run->order) ? times_point(job->run, job->anchor)
-                                                      : behind_all(job->run, r->column_ns);
+        begin = r->time_ns == INT64_MIN ? begin : r->time_ns;
+    else if (r->anchor != ANCHOR_START && job->anchor >= order_count(job->run->order))
+        begin = behind_all(job->run, r->column_ns);
+    else if (r->anchor != ANCHOR_START)
+        anchor = job->anchor;
+    return timed_begin(job->run, &job->drawn, r, begin, anchor);
 }
 
 static void start(struct window_job *job)
@@ -139,7 +142,7 @@ static void start(struct window_job *job)
     for (uint32_t i = 0; i < r->move_count; i++)
         job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
     if (r->column_ns) {
-        job->timed = timed_begin(job->run, &job->drawn, &job->request, left_time(job));
+        job->timed = begin_timed(job);
         return;
     }
     struct placing placing = {.anchor = job->anchor,

@@ -11,6 +11,7 @@
 struct pieces { /* of one line */
     struct piece {
         int64_t least_ns, most_ns;
+        uint64_t least, most; /* positions */
         uint32_t count;
     } *items;
     size_t room;
@@ -38,13 +39,15 @@ static struct pieces *make_pieces(const struct run *run, uint32_t line)
     return pieces;
 }
 
-static void add(struct pieces *pieces, int64_t time_ns)
+static void add(struct pieces *pieces, uint64_t position, int64_t time_ns)
 {
     size_t i = pieces->known / PIECE;
     pieces->items = grow_zeroed(pieces->items, &pieces->room, i + 1, sizeof *pieces->items);
     struct piece *p = &pieces->items[i];
     p->least_ns = !p->count || time_ns < p->least_ns ? time_ns : p->least_ns;
     p->most_ns = !p->count || time_ns > p->most_ns ? time_ns : p->most_ns;
+    p->least = !p->count || position < p->least ? position : p->least;
+    p->most = !p->count || position > p->most ? position : p->most;
     p->count++;
 }
 
@@ -59,7 +62,7 @@ bool astray_learn(const struct run *run, uint32_t line, uint64_t *budget)
                                 ? order_line_at(run->order, line, pieces->known)
                                 : NO_POSITION;
         if (position != NO_POSITION)
-            add(pieces, times_point(run, position));
+            add(pieces, position, times_point(run, position));
     }
     return pieces->known >= end;
 }
@@ -109,6 +112,38 @@ uint64_t astray_before(const struct run *run, uint32_t line, int64_t time_ns)
             before += look_at(run, line, i, INT64_MIN, time_ns, NULL, NULL);
     }
     return before;
+}
+
+struct bounds {
+    int64_t time_ns;
+    uint64_t *first, *after;
+};
+
+static void bound(void *context, uint64_t position, int64_t time_ns)
+{
+    struct bounds *b = context;
+    if (time_ns >= b->time_ns && position < *b->first)
+        *b->first = position;
+    if (time_ns < b->time_ns && position >= *b->after)
+        *b->after = position + 1;
+}
+
+void astray_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
+                   uint64_t *after)
+{
+    struct bounds b = {time_ns, first, after};
+    const struct pieces *pieces = pieces_of(run, line);
+    uint64_t count = pieces ? (pieces->known + PIECE - 1) / PIECE : 0;
+    for (uint64_t i = order_line_first(run->order, line) / PIECE; i < count && i < pieces->room;
+         i++) {
+        const struct piece *p = &pieces->items[i];
+        if (p->count && p->most_ns < time_ns)
+            bound(&b, p->most, p->most_ns);
+        else if (p->count && p->least_ns >= time_ns)
+            bound(&b, p->least, p->least_ns);
+        else if (p->count)
+            look_at(run, line, i, INT64_MIN, INT64_MAX, bound, &b);
+    }
 }
 
 void astray_free(struct astray *astray)

@@ -17,6 +17,10 @@ void astray_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t
                   void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context);
 /* How many known events there are before a time. */
 uint64_t astray_before(const struct run *run, uint32_t line, int64_t time_ns);
+/* Lowers *first to the first position of a known event at or after a time, and raises *after to the
+ * position after the last one before it. */
+void astray_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
+                   uint64_t *after);
 void astray_free(struct astray *astray);
 
 #endif

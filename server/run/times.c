@@ -75,6 +75,32 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
                                                     : NO_POSITION;
 }
 
+/* Where clocks of several hosts meet, times along a line may go back for so many events. */
+#define NEAR 16u
+
+void times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
+                  uint64_t *after)
+{
+    uint64_t ordinal = ordinal_from(run, line, time_ns);
+    uint64_t begin = order_line_first(run->order, line), end = order_line_events(run->order, line);
+    uint64_t back = ordinal, on = ordinal, last = ordinal; /* looked at: back .. on - 1 */
+    uint64_t least = ordinal;
+    for (; back > begin && least - back < NEAR; back--) {
+        uint64_t position = order_line_at(run->order, line, back - 1);
+        bool is_after = position != NO_POSITION && times_point(run, position) >= time_ns;
+        least = is_after ? back - 1 : least;
+    }
+    for (; on < end && on - last < NEAR; on++) {
+        uint64_t position = order_line_at(run->order, line, on);
+        bool is_before = position != NO_POSITION && times_point(run, position) < time_ns;
+        last = is_before ? on + 1 : last;
+    }
+    uint64_t at = least < end ? order_line_at(run->order, line, least) : NO_POSITION;
+    *first = at < *first ? at : *first;
+    at = last > begin ? order_line_at(run->order, line, last - 1) : NO_POSITION;
+    *after = at != NO_POSITION && at >= *after ? at + 1 : *after;
+}
+
 uint64_t times_position(const struct run *run, int64_t time_ns)
 {
     uint64_t least = order_count(run->order);

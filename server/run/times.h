@@ -25,5 +25,9 @@ int64_t times_point(const struct run *run, uint64_t position);
  * a shared line: astray.h.) */
 void times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
                  uint64_t *from, uint64_t *to);
+/* Lowers *first to the first position of an event of an exclusive line whose point is at or after a
+ * time, and raises *after to the position after the last one before it. */
+void times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
+                  uint64_t *after);
 
 #endif
