@@ -79,49 +79,54 @@ static uint32_t find_points(const struct placed_mark *marks, uint32_t count, str
     return n;
 }
 
-static bool is_tied(const struct shown_event *to, struct ref from)
+/* The index of a mark by its position; the marks are sorted by it.  `count`: there is none. */
+static uint32_t mark_at(const struct placed_mark *marks, uint32_t count, uint64_t position)
 {
-    for (uint32_t i = 0; i < to->partner_count; i++)
-        if (ref_equal(to->partners[i], from))
-            return true;
-    for (uint32_t i = 0; i < to->after_count; i++)
-        if (ref_equal(to->after[i], from))
-            return true;
-    return false;
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (marks[middle].event->position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && marks[low].event->position == position ? low : count;
 }
 
-/* By way of lines that are not drawn. */
-static bool is_via(const struct shown_window *w, struct ref from, struct ref to)
+/* For each point, which is the last one that it comes after: 1 + its index, 0 none. */
+static uint32_t *find_behind(const struct placed_mark *marks, uint32_t count,
+                             const struct point *points, uint32_t n)
 {
-    for (uint32_t i = 0; i < w->via_count; i++)
-        if (ref_equal(w->vias[i].from, from) && ref_equal(w->vias[i].to, to))
-            return true;
-    return false;
-}
-
-static bool are_tied(const struct shown_window *w, const struct placed_mark *marks,
-                     const struct point *from, const struct point *to)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        for (uint32_t k = 0; k < to->count; k++) {
-            const struct shown_event *a = marks[from->first + i].event,
-                                     *b = marks[to->first + k].event;
-            if (is_tied(b, a->at) || is_tied(a, b->at) || is_via(w, a->at, b->at))
-                return true;
+    uint32_t *point_of = memory_zeroed(count + 1, sizeof *point_of);
+    uint32_t *behind = memory_zeroed(n + 1, sizeof *behind);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < points[i].count; k++)
+            point_of[points[i].first + k] = i + 1;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < points[i].count; k++) {
+            const struct shown_event *e = marks[points[i].first + k].event;
+            uint32_t at = mark_at(marks, count, e->behind);
+            uint32_t before = e->state == EVENT_PENDING  ? 0
+                              : e->behind == e->position ? i
+                              : at < count               ? point_of[at]
+                                                         : 0;
+            behind[i] = before > behind[i] ? before : behind[i];
         }
-    return false;
+    free(point_of);
+    return behind;
 }
 
-/* May a point stand in one column with those before it, from `first` on?  Not if it is tied to one of them, or its
- * arrow would run over one; nor at the same time as one: it may have been moved there, because it is after that. */
-static bool may_join(const struct shown_window *w, const struct placed_mark *marks,
-                     const struct point *points, uint32_t first, uint32_t at)
+/* May a point stand in one column with those before it, from `first` on?  Not if it comes after one of
+ * them, or its arrow would run over one. */
+static bool may_join(const struct point *points, const uint32_t *behind, uint32_t first,
+                     uint32_t at)
 {
     const struct point *p = &points[at];
+    if (behind[at] > first)
+        return false;
     for (uint32_t i = first; i < at; i++)
         if ((points[i].first_row <= p->last_row && p->first_row <= points[i].last_row) ||
-            points[i].cell != p->cell || points[i].time_ns == p->time_ns ||
-            are_tied(w, marks, &points[i], p))
+            points[i].cell != p->cell)
             return false;
     return true;
 }
@@ -167,13 +172,14 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
     if (count)
         qsort(marks, count, sizeof *marks, by_position);
     uint32_t n = find_points(marks, count, points);
+    uint32_t *behind = find_behind(marks, count, points, n);
     for (uint32_t i = 0; i < n; i++) {
         struct point *p = &points[i];
         if (p->cell == INT32_MAX) /* nobody knows when: behind all */
             p->cell = c.count ? b->cells[c.count - 1].column : 0;
         if (i && p->cell > points[i - 1].cell + 1)
             add_empty(&c, points[i - 1].cell + 1, p->cell);
-        if (!i || !may_join(b->window, marks, points, first, i)) {
+        if (!i || !may_join(points, behind, first, i)) {
             add_column(&c, p->cell, 1);
             b->cells[c.count - 1].time_ns = p->time_ns;
             first = i;
@@ -184,6 +190,7 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
     if (!c.count)
         add_column(&c, 0, 1);
     free(points);
+    free(behind);
     *columns = c.count;
     return c.extents;
 }

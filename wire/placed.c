@@ -35,6 +35,8 @@ static struct shown_event *get_events(struct in *in, uint32_t *count)
 /* What a viewer needs to tie the marks together. */
 static void put_ties(struct out *out, const struct shown_window *w)
 {
+    for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
+        put_u64(out, w->events[i].behind);
     put_u32(out, w->edge_count);
     for (uint32_t i = 0; i < w->edge_count; i++) {
         put_ref(out, w->edges[i].from);
@@ -55,6 +57,8 @@ static void put_ties(struct out *out, const struct shown_window *w)
 
 static void get_ties(struct in *in, struct shown_window *w)
 {
+    for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
+        w->events[i].behind = get_u64(in);
     uint32_t n = get_count(in, EDGE_BYTES);
     w->edges = get_room(in, n, sizeof *w->edges);
     for (; w->edges && w->edge_count < n; w->edge_count++) {

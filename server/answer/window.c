@@ -280,6 +280,7 @@ static void fill_event(struct window_job *job, const struct placed *p, struct sh
     s->column = p->column;
     s->fold = p->fold;
     s->time_ns = time_at(job, p->position);
+    s->behind = job->timed ? timed_behind(job->timed, p->position) : NO_POSITION;
     uint64_t before = order_previous(job->run->order, p->position);
     bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
     s->since_ns = known ? s->time_ns - time_at(job, before) : -1;

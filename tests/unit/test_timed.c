@@ -225,8 +225,7 @@ static void every_event_stands_at_its_time(void **state)
             struct shown_window w = ask(run, &r);
             assert_true(r.row_count || w.event_count > 0);
             check_window(&w, &r, (int64_t)column_ns, seed);
-            if (!r.row_count)
-                check_scene(&w, column_ns, seed);
+            check_scene(&w, column_ns, seed);
             shown_window_free(&w);
         }
         run_free(run);
