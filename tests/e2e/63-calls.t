@@ -364,7 +364,7 @@ POET_CLOCK=monotonic measured ./waits
 like 'a wait is a context of its own, below who waits' "$(cat out)" '/serve/waiter/wait-[0-9]+ 1 1 '
 is 'its time is real, not of the processor' "$(awk '$2 ~ /waiter\/wait/ { print ($6 > 50000000 && $7 < 10000000) }' out)" 1
 like 'events bear the context that they come from' "$(grep ' bears ' out)" ' /serve/locker$'
-is 'a child writes nothing into the region of its parent' "$(awk '$2 ~ /child/' out)" ''
+is 'a child writes nothing into the region of its parent, but into its own' "$(awk '$2 ~ /child/ { print $2, $3 }' out)" '/child 1'
 
 # ---- on and off while it runs ----
 cat >switched.c <<'C'

@@ -165,6 +165,8 @@ struct thread *thread_otherwise(struct thread *t)
     return records && !t->off ? t : NULL;
 }
 
+struct thread *thread_born(struct thread *t) { return t == &unborn ? thread_otherwise(t) : t; }
+
 /* ---- holds ---- */
 
 static bool stale(const struct hold *hold)

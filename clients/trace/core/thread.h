@@ -111,6 +111,8 @@ static inline struct thread *thread_self(void)
 
 /* One that does not simply record: NULL, or a thread that has begun a new life. */
 struct thread *thread_otherwise(struct thread *thread);
+/* In a child of fork that has no line yet: gives it one; NULL: in vain.  Else the thread itself. */
+struct thread *thread_born(struct thread *thread);
 
 /* The same as far as it may record now. */
 static inline struct thread *thread_present(void)

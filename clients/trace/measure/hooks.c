@@ -45,6 +45,8 @@ static struct measured *mine(uint32_t *wanted)
     struct thread *t = thread_mine;
     if (!LIKELY(t != NULL))
         t = adopts ? thread_adopt_known() : NULL;
+    else if (!t->queue && adopts) /* a child of fork, whose line begins by its first call */
+        t = thread_born(t);
     return t ? hooks_measured(t, wanted) : NULL;
 }
 

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Children of fork measure their calls from the first one on, also those that do nothing that is recorded: by what the
+# program itself counts.  One that calls no function that was compiled so, and becomes another program, has no line.
+. "$(dirname "$0")/lib.sh"
+calls_of() { awk -v name="$2" '$1 == name { print $3; found = 1 } END { if (!found) print 0 }' "$1"; } # calls_of TABLE FUNCTION
+
+cat >children.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define NI __attribute__((noinline))
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile long sink;
+NI void pure(void) { sink++; }
+NI void before_event(void) { sink++; }
+NI void after_event(void) { sink++; }
+NI void at_once(void) { sink++; }
+static void wait_for(pid_t p) { waitpid(p, 0, 0); }
+int main(void)
+{
+    pid_t p = fork();
+    if (!p) { for (int i = 0; i < 10; i++) pure(); exit(0); }
+    wait_for(p);
+    if (!(p = fork())) {
+        for (int i = 0; i < 11; i++) before_event();
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+        for (int i = 0; i < 12; i++) after_event();
+        exit(0);
+    }
+    wait_for(p);
+    if (!(p = fork())) { for (int i = 0; i < 13; i++) at_once(); _exit(0); }
+    wait_for(p);
+    if (!(p = fork())) { execl("/bin/true", "true", (char *)0); _exit(1); }
+    wait_for(p);
+    return 0;
+}
+C
+poetcc -profile -g children.c -o children
+poet record -o children.poet -- ./children 2>record.err
+until_true finished children.poet
+poet calls children.poet >calls.out
+is 'a child that records nothing' "$(calls_of calls.out pure)" 10
+is 'one that does, before that and after' "$(calls_of calls.out before_event) $(calls_of calls.out after_event)" '11 12'
+is 'one that ends by _exit' "$(calls_of calls.out at_once)" 13
+is 'the order is as it must be' "$(poet check children.poet >/dev/null 2>&1 && echo yes)" yes
+
+cat >daemons.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+#define NI __attribute__((noinline))
+static volatile long sink;
+NI void setup(void) { sink++; }
+NI void serve(void) { sink++; }
+int main(void)
+{
+    setup();
+    if (daemon(1, 1)) return 1;
+    for (int i = 0; i < 40; i++) serve();
+    return 0;
+}
+C
+poetcc -profile -g daemons.c -o daemons
+start_server
+POET_QUIET=1 ./daemons
+served() { poet calls --json latest 2>/dev/null | grep -q '"scope":"serve [^}]*"calls":40'; }
+check 'a daemon measures what it does' until_true served
+stop_server
+done_testing
