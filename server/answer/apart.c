@@ -10,7 +10,7 @@
 
 #define SWAP(a, b)                                                                                 \
     do {                                                                                           \
-        __auto_type swapped = (a);                                                                 \
+        __typeof__(a) swapped = (a);                                                               \
         (a) = (b);                                                                                 \
         (b) = swapped;                                                                             \
     } while (0)

@@ -221,14 +221,16 @@ void behind_find(void)
     errno = saved;
 }
 
-#define C(result, name, parameters, ...)                                                           \
+#define C(result, name, parameters)                                                                \
     result(*behind_##name(void)) parameters                                                        \
     {                                                                                              \
         if (!looking_up)                                                                           \
             behind_find();                                                                         \
         return behind.name ? behind.name : bare_##name;                                            \
     }
-BEHIND_CALLS(C)
+#define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
+BEHIND_CALLS(WITH_OTHER)
 BEHIND_MADE(C)
 BEHIND_SHARED(C)
+#undef WITH_OTHER
 #undef C

@@ -55,25 +55,29 @@
 /* clang-format on */
 
 extern struct behind {
-#define C(result, name, parameters, ...) result(*name) parameters;
-    BEHIND_CALLS(C)
+#define C(result, name, parameters) result(*name) parameters;
+#define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
+    BEHIND_CALLS(WITH_OTHER)
     BEHIND_MADE(C)
     BEHIND_SHARED(C)
+#undef WITH_OTHER
 #undef C
 } behind;
 
 void behind_find(void); /* looks all of them up */
 
 /* find_read(): the one to be called. */
-#define C(result, name, parameters, ...)                                                           \
+#define C(result, name, parameters)                                                                \
     result(*behind_##name(void)) parameters;                                                       \
     static inline result(*find_##name(void)) parameters                                            \
     {                                                                                              \
         return LIKELY(behind.name != NULL) ? behind.name : behind_##name();                        \
     }
-BEHIND_CALLS(C)
+#define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
+BEHIND_CALLS(WITH_OTHER)
 BEHIND_MADE(C)
 BEHIND_SHARED(C)
+#undef WITH_OTHER
 #undef C
 
 #pragma GCC visibility pop

@@ -88,7 +88,9 @@ static void registering(void (*call)(void *), void *buffer)
         registering(real.member, buffer);                                                          \
     }
 #pragma GCC diagnostic push
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
 REGISTERS(__pthread_register_cancel, register_cancel)
 REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
 #pragma GCC diagnostic pop

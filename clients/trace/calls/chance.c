@@ -32,8 +32,9 @@ INPUT_EXPORTED time_t time(time_t *to)
 INPUT_EXPORTED int gettimeofday(struct timeval *tv, void *zone)
 {
     struct thread *t = INPUT_WHO;
-    __asm__("" : "+r"(tv)); /* (said never to be NULL, which it may be) */
-    if (LIKELY(!t) || !tv)
+    void *to = tv;
+    __asm__("" : "+r"(to)); /* (said never to be NULL, which it may be) */
+    if (LIKELY(!t) || !to)
         return find_gettimeofday()(tv, zone);
     struct input call = {.call = INPUT_GETTIMEOFDAY};
     int result =

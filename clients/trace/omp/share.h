@@ -21,7 +21,7 @@ void share_got(struct member *member, bool asked, enum share share, bool got, co
 #define SHARE(member, share, got_it, call)                                                         \
     ({                                                                                             \
         bool asked_ = share_asks(member, share);                                                   \
-        __auto_type got = (call);                                                                  \
+        __typeof__(call) got = (call);                                                             \
         share_got(member, asked_, share, got_it, SITE);                                            \
         got;                                                                                       \
     })

@@ -281,7 +281,9 @@ static void set_block(const struct work *w, struct table_cell *cells, const stru
             scopes_cell(&w->scopes, w->view->run, w->threads[b->thread].scopes[b->called]);
         if (at.is && own.is == CELL_PLACE)
             cells[BLOCK] = (struct table_cell){
-                .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {scope->place, at.place}};
+                .is = CELL_STEP,
+                .step = CELL_STEP_CALLS,
+                .between = {.from = scope->place, .to = at.place}};
     } else if (own.is == CELL_PLACE) {
         cells[BLOCK] = (struct table_cell){
             .is = CELL_STEP, .step = CELL_STEP_CALLS, .between = {.from = scope->place}};
