@@ -51,7 +51,7 @@ like "what the greatest step would win at zero" "$(sed -n '/decided how long/,$p
     "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
-    "run what hangs hints memory states waits calls path "
+    "run what hangs hints memory waiting at exit states waits calls path "
 is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
 is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"path"}{length_ns})' convoy.json)" 0
 is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2
@@ -98,6 +98,7 @@ like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits hav
 
 program lost <<'C'
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
@@ -110,13 +111,14 @@ int main(void)
     pthread_join(t, 0);
     pthread_create(&t, 0, consumer, 0);
     usleep(300000);
-    _exit(0);
+    raise(SIGKILL);
+    return 0;
 }
 C
 traced lost
 poet report lost.poet >lost.txt
 like "a wake-up that came before the wait" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "last signal of Q:ready: .* woke nobody; it was before the wait"
-like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*consumer \(lost.c:6\)"
+like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*consumer \(lost.c:7\)"
 is "no run that ends well hangs" "$(grep -c 'what hangs' convoy.txt)" 0
 
 program late <<'C'
