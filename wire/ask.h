@@ -72,6 +72,7 @@ enum ask {
     P(24, TABLE)   P(25, ROWS)     P(26, TABLE_END) /* of TABLE: columns, rows, what comes last */ \
     P(27, WANTED)  /* of WANT: how many programs are there to measure it */ \
     P(28, CURVE)                                                                  \
+    P(29, SLEEPER) /* of WAITS: a thread that sleeps in a call that is not traced */ \
     P(34, CLOCK)   /* of STAT: how a host's clock stands to that of the first one */ \
     P(40, INPUT)   /* of a thread */
 /* clang-format on */

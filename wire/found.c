@@ -63,6 +63,26 @@ void shown_wait_free(struct shown_wait *wait)
     *wait = (struct shown_wait){0};
 }
 
+void put_sleeper(struct out *out, const struct shown_sleeper *sleeper)
+{
+    put_u32(out, sleeper->thread);
+    put_u64(out, (uint64_t)sleeper->since_ns);
+    put_event(out, &sleeper->event);
+}
+
+void get_sleeper(struct in *in, struct shown_sleeper *sleeper)
+{
+    *sleeper = (struct shown_sleeper){.thread = get_u32(in)};
+    sleeper->since_ns = (int64_t)get_u64(in);
+    get_event(in, &sleeper->event);
+}
+
+void shown_sleeper_free(struct shown_sleeper *sleeper)
+{
+    shown_event_free(&sleeper->event);
+    *sleeper = (struct shown_sleeper){0};
+}
+
 void put_cycle(struct out *out, const struct shown_cycle *cycle)
 {
     put_u32(out, cycle->count);

@@ -39,6 +39,13 @@ struct shown_wait {
     bool at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
 };
 
+/* A thread that waits in no traced call, and sleeps all the same at the end of what was recorded. */
+struct shown_sleeper {
+    uint32_t thread; /* its line */
+    int64_t since_ns; /* when it gave its processor up */
+    struct shown_event event; /* its last one */
+};
+
 /* Each waits for the next, by what it waits about, and the last for the first. */
 struct shown_cycle {
     struct shown_step {
@@ -121,6 +128,9 @@ struct shown_found {
 void put_wait(struct out *out, const struct shown_wait *wait);
 void get_wait(struct in *in, struct shown_wait *wait);
 void shown_wait_free(struct shown_wait *wait);
+void put_sleeper(struct out *out, const struct shown_sleeper *sleeper);
+void get_sleeper(struct in *in, struct shown_sleeper *sleeper);
+void shown_sleeper_free(struct shown_sleeper *sleeper);
 void put_cycle(struct out *out, const struct shown_cycle *cycle);
 void get_cycle(struct in *in, struct shown_cycle *cycle);
 void put_verdict(struct out *out, const struct shown_verdict *verdict);

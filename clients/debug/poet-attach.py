@@ -32,19 +32,26 @@ def waits():
         return {}
 
 
+def does(thread):
+    """As the kernel said before it was stopped."""
+    call = told.get("calls", {}).get(str(thread.ptid[1]))
+    return "it is blocked in %s" % call if call else "it runs"
+
+
 gdb.write("\n" + poet("blocked", told["source"]))
 waiting = waits()
 for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
     thread.switch()
     line = line_of(thread)
     if line is None:
-        gdb.write("\nthread %d (LWP %d), which is not in the trace\n" % (thread.num, thread.ptid[1]))
+        gdb.write("\nthread %d (LWP %d), which is not in the trace: %s\n" %
+                  (thread.num, thread.ptid[1], does(thread)))
     elif line["line"] in waiting:
         wait = waiting[line["line"]]
         gdb.write("\n%s, thread %d (LWP %d): %s (event %s%s)\n" %
                   (line["label"], thread.num, thread.ptid[1], wait["type"], wait["event"],
                    ", " + wait["site"] if wait["site"] else ""))
     else:
-        gdb.write("\n%s, thread %d (LWP %d): it runs, after event %d:%d\n" %
-                  (line["label"], thread.num, thread.ptid[1], line["line"], line["last"]))
+        gdb.write("\n%s, thread %d (LWP %d): %s, after event %d:%d\n" %
+                  (line["label"], thread.num, thread.ptid[1], does(thread), line["line"], line["last"]))
     gdb.execute("backtrace 30")

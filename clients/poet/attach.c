@@ -2,13 +2,16 @@
 #define _GNU_SOURCE
 #include "clients/poet/subject.h"
 #include "clients/source/installed.h"
+#include "memory/memory.h"
 #include "wire/endpoint.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +50,71 @@ static bool has_process(const struct book *book, int pid)
     return false;
 }
 
+/* ---- in which call of the system each of its threads is, before gdb stops them ---- */
+
+static const struct {
+    long number;
+    const char *name;
+} calls[] = {{SYS_futex, "futex_wait"},
+             {SYS_read, "read"},
+             {SYS_write, "write"},
+             {SYS_ppoll, "ppoll"},
+             {SYS_pselect6, "pselect"},
+             {SYS_epoll_pwait, "epoll_wait"},
+             {SYS_recvfrom, "recvfrom"},
+             {SYS_recvmsg, "recvmsg"},
+             {SYS_accept, "accept"},
+             {SYS_accept4, "accept4"},
+             {SYS_wait4, "wait4"},
+             {SYS_waitid, "waitid"},
+             {SYS_nanosleep, "nanosleep"},
+             {SYS_clock_nanosleep, "clock_nanosleep"},
+             {SYS_rt_sigtimedwait, "sigtimedwait"},
+#ifdef SYS_poll
+             {SYS_poll, "poll"},
+             {SYS_select, "select"},
+             {SYS_epoll_wait, "epoll_wait"},
+             {SYS_pause, "pause"},
+#endif
+             {SYS_flock, "flock"}};
+
+/* NULL: it is in none, or it cannot be read (the same right as gdb needs). */
+static char *call_of(const char *path)
+{
+    char text[200] = "", *end = NULL;
+    FILE *f = fopen(path, "r");
+    size_t got = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    long number = got ? strtol(text, &end, 10) : -1;
+    if (f)
+        fclose(f);
+    if (!got || end == text || number < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].number == number)
+            return memory_copied(calls[i].name);
+    return memory_printed("system call %ld", number);
+}
+
+static struct json_object *calls_of(int pid)
+{
+    struct json_object *o = json_object_new_object();
+    char path[100];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
+        if (*e->d_name == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", pid, e->d_name);
+        char *call = call_of(path);
+        if (call)
+            json_object_object_add(o, e->d_name, json_object_new_string(call));
+        free(call);
+    }
+    if (tasks)
+        closedir(tasks);
+    return o;
+}
+
 /* Its lines, by their objects: a debugger knows threads by these, too. */
 static bool tell(const struct command *command, const struct attaching *a, struct subject *subject,
                  int pid)
@@ -69,6 +137,7 @@ static bool tell(const struct command *command, const struct attaching *a, struc
         json_object_array_add(list, one);
     }
     json_object_object_add(o, "lines", list);
+    json_object_object_add(o, "calls", calls_of(pid));
     json_object_object_add(o, "poet", json_object_new_string(self));
     json_object_object_add(o, "source", json_object_new_string(a->source));
     bool written = json_object_to_file_ext(a->file, o, JSON_C_TO_STRING_PLAIN) == 0;

@@ -88,10 +88,41 @@ static void at_exit_text(const struct report *r)
     }
 }
 
+/* The process of a live run that most of them are in; 0: the run is over. */
+static uint32_t pid_of(const struct report *r)
+{
+    uint32_t process = book_line(r->book, r->waits->sleepers[0].thread)
+                           ? book_line(r->book, r->waits->sleepers[0].thread)->is.process
+                           : UINT32_MAX;
+    return r->waits->now.live && process < r->book->process_count ? r->book->processes[process].pid
+                                                                   : 0;
+}
+
+/* They wait for what is not known: a futex of a library's, the loader, a file, time. */
+static void sleepers_text(const struct report *r)
+{
+    size_t n = r->waits->sleeper_count;
+    char since[100], at[48];
+    if (!n)
+        return;
+    printf("%zu thread%s in calls that are not traced", n, n == 1 ? " sleeps" : "s sleep");
+    if (pid_of(r))
+        printf("; stacks: poet attach %u", pid_of(r));
+    puts(":");
+    for (size_t i = 0; i < n; i++) {
+        const struct shown_sleeper *s = &r->waits->sleepers[i];
+        const char *site = subject_site(r->subject, &s->event);
+        fate_since(since, sizeof since, &r->waits->now, s->since_ns);
+        ref_print(at, sizeof at, s->event.at);
+        printf("    %s%s%s %s, after event %s%s%s\n", colour_begin(COLOUR_THREAD),
+               book_label(r->book, s->thread), colour_end(), since, at, *site ? " at " : "", site);
+    }
+}
+
 /* What is wrong comes first, then who waits. */
 static void print_text(const struct report *r)
 {
-    if (r->waits->count == 0)
+    if (r->waits->count == 0 && r->waits->sleeper_count == 0)
         puts("no thread waits");
     for (size_t i = 0; i < r->waits->cycle_count; i++)
         cycle_text(r, &r->waits->cycles[i]);
@@ -100,6 +131,7 @@ static void print_text(const struct report *r)
     for (size_t i = 0; i < r->waits->count; i++)
         if (!r->waits->items[i].at_exit)
             one_text(r, &r->waits->items[i]);
+    sleepers_text(r);
     at_exit_text(r);
 }
 
@@ -134,6 +166,17 @@ static struct json_object *one_json(const struct report *r, const struct shown_w
     json_object_object_add(o, "held_by", holders);
     json_object_object_add(o, "fate", json_object_new_string(fate_word(w->fate)));
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
+    return o;
+}
+
+static struct json_object *sleeper_json(const struct report *r, const struct shown_sleeper *s)
+{
+    struct json_object *o = json_object_new_object();
+    const char *site = subject_site(r->subject, &s->event);
+    json_object_object_add(o, "thread", line_json(r, s->thread));
+    json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
+    json_object_object_add(o, "last", json_ref(s->event.at));
+    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     return o;
 }
 
@@ -207,7 +250,11 @@ struct json_object *blocked_json(struct subject *subject, const struct waits *wa
             json_object_array_add(cycle, step_json(r, &r->waits->cycles[i], k));
         json_object_array_add(cycles, cycle);
     }
+    struct json_object *asleep = json_object_new_array();
+    for (size_t i = 0; i < r->waits->sleeper_count; i++)
+        json_object_array_add(asleep, sleeper_json(r, &r->waits->sleepers[i]));
     json_object_object_add(o, "blocked", list);
+    json_object_object_add(o, "asleep", asleep);
     json_object_object_add(o, "cycles", cycles);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));

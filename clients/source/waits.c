@@ -35,6 +35,10 @@ bool waits_take(struct waits *waits, const struct answer *answer)
         waits->cycles =
             grow(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
         get_cycle(in, &waits->cycles[waits->cycle_count++]);
+    } else if (answer->part == PART_SLEEPER) {
+        waits->sleepers = grow(waits->sleepers, &waits->sleeper_room, waits->sleeper_count + 1,
+                               sizeof *waits->sleepers);
+        get_sleeper(in, &waits->sleepers[waits->sleeper_count++]);
     } else if (answer->part == PART_VERDICT) {
         waits->verdicts = grow(waits->verdicts, &waits->verdict_room, waits->verdict_count + 1,
                                sizeof *waits->verdicts);
@@ -54,6 +58,9 @@ void waits_free(struct waits *waits)
         free(waits->cycles[i].steps);
     for (size_t i = 0; i < waits->verdict_count; i++)
         shown_verdict_free(&waits->verdicts[i]);
+    for (size_t i = 0; i < waits->sleeper_count; i++)
+        shown_sleeper_free(&waits->sleepers[i]);
+    free(waits->sleepers);
     free(waits->verdicts);
     free(waits->items);
     free(waits->cycles);

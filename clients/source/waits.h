@@ -12,6 +12,8 @@ struct waits {
     size_t count, room;
     struct shown_cycle *cycles;
     size_t cycle_count, cycle_room;
+    struct shown_sleeper *sleepers;
+    size_t sleeper_count, sleeper_room;
     struct shown_verdict *verdicts;
     size_t verdict_count, verdict_room;
     struct shown_now now;

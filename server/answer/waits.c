@@ -10,10 +10,13 @@
 #include "server/answer/waits.h"
 
 #include "memory/memory.h"
+#include "server/measure/spans.h"
 #include "wire/found.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SLEEPERS_MOST 500u /* are told */
 
 struct waits_job {
     struct waits_graph graph;
@@ -87,6 +90,10 @@ static void add_running(struct waits_job *job, uint32_t thread)
     if (g->run_count < WAITS_RUNS)
         g->runs[g->run_count] = thread;
     g->run_count++;
+    struct asleep a = {.thread = thread};
+    int64_t end_ns = g->run->connected ? 0 : g->run->ended_ns;
+    if (spans_asleep(g->run->spans, thread, end_ns, &a.since_ns) && g->asleep_count < SLEEPERS_MOST)
+        PUSH(g->asleep, g->asleep_count, a);
 }
 
 /* False: nobody acts on it.  A thread that ended waits no more, whatever it did last. */
@@ -399,6 +406,21 @@ static void tell_cycle(const struct waits_job *job, const uint32_t *waiters, uin
     free(cycle.steps);
 }
 
+static void tell_sleeper(const struct run *run, const struct asleep *a, struct reply *reply)
+{
+    uint64_t position = order_thread_last(run->order, a->thread);
+    struct shown_sleeper sleeper = {.thread = a->thread, .since_ns = a->since_ns};
+    if (position == NO_POSITION || position < order_first(run->order))
+        return;
+    named_note(a->thread);
+    sleeper.event = show(run, position);
+    named_note(sleeper.event.at.line);
+    part_begin(reply, PART_SLEEPER);
+    put_sleeper(reply->out, &sleeper);
+    part_end(reply);
+    shown_sleeper_free(&sleeper);
+}
+
 static void tell_now(const struct run *run, struct reply *reply)
 {
     bool live = run->connected > 0;
@@ -423,6 +445,8 @@ static bool put(void *p, struct reply *reply)
         return false;
     for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at])
         tell_cycle(job, job->cycles + at + 1, job->cycles[at], reply);
+    for (uint32_t i = 0; i < job->graph.asleep_count; i++)
+        tell_sleeper(job->graph.run, &job->graph.asleep[i], reply);
     tell_now(job->graph.run, reply);
     return true;
 }
@@ -431,6 +455,7 @@ static void free_job(void *p)
 {
     struct waits_job *job = p;
     verdicts_free(job->verdicts);
+    free(job->graph.asleep);
     free(job->graph.is_thread);
     free(job->graph.waiter_of);
     free(job->graph.object_of);

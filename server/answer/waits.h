@@ -36,6 +36,11 @@ struct waits_graph {
     uint32_t lines;
     uint8_t *is_thread; /* by line - 1: one of these */
     uint32_t runs[WAITS_RUNS], run_count; /* threads that run: how many, and the first of them */
+    struct asleep { /* of those that run: not, as the kernel says */
+        uint32_t thread;
+        int64_t since_ns;
+    } *asleep;
+    uint32_t asleep_count;
     uint32_t *waiter_of; /* by line - 1: 1 + index, 0 it does not wait */
     uint32_t *object_of; /* likewise */
     struct waiter *waiters; /* the longest first */

@@ -55,6 +55,34 @@ uint64_t spans_most(const struct spans *spans) { return spans ? spans->most : 0;
 
 uint64_t spans_lost_count(const struct spans *spans) { return spans ? spans->lost : 0; }
 
+#define DYING 10 /* it slept for so many times as long as it took to end, at least */
+
+#define DYING_TURNS 8u
+
+/* The sleep after which it was on a processor only to end; NULL: none. */
+static const struct turn *sleep_until_end(const struct turns *t, int64_t end_ns)
+{
+    for (size_t i = t->count, n = 0; i-- > 1 && n < DYING_TURNS && end_ns; n++) {
+        const struct turn *woken = &t->items[i], *asleep = woken - 1;
+        if (woken->what == SWITCHED_LOST)
+            return NULL;
+        if (asleep->what == SWITCHED_ASLEEP &&
+            (woken->at_ns - asleep->at_ns) / DYING >= end_ns - woken->at_ns)
+            return asleep;
+    }
+    return NULL;
+}
+
+bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns)
+{
+    const struct thread *t = spanned_thread(spans, line);
+    const struct turn *last = t && t->turns.count ? &t->turns.items[t->turns.count - 1] : NULL;
+    const struct turn *whole = last ? sleep_until_end(&t->turns, end_ns) : NULL;
+    last = whole ? whole : last;
+    *since_ns = last ? last->at_ns : 0;
+    return last && last->what == SWITCHED_ASLEEP;
+}
+
 int64_t spans_known_ns(const struct spans *spans, uint32_t line)
 {
     const struct thread *t = spanned_thread(spans, line);

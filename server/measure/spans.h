@@ -86,6 +86,9 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 /* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
 int64_t spans_switched_until(const struct spans *spans, const struct course_of *course,
                              enum spans_source most);
+/* Did it, as the last that is known of it, give its processor up, and when?  By switches alone.  end_ns: when all of the run
+ * had gone, 0 if it has not; a thread that is killed as it sleeps gets a processor once more, for its end. */
+bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns);
 
 /* Zero-initialised; of one thread, and one source. */
 struct spans_walk {

@@ -1,0 +1,66 @@
+#!/bin/bash
+# Threads that sleep in calls that are not traced are named: no bare "no thread waits" where all of them sleep.
+. "$(dirname "$0")/lib.sh"
+
+cat >library.c <<'C'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int word;
+void library_waits(void)
+{
+    while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &word, FUTEX_WAIT, 0, 0, 0, 0);
+}
+C
+cat >asleep.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+void library_waits(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void *work(void *a)
+{
+    pthread_mutex_lock(&m);
+    n++;
+    pthread_mutex_unlock(&m);
+    library_waits();
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    work(0);
+    return 0;
+}
+C
+gcc -g -shared -fPIC library.c -o liblibrary.so
+gcc -g -pthread asleep.c -o asleep -L. -llibrary -Wl,-rpath,"$work"
+poet record -o asleep.poet -- ./asleep 2>/dev/null &
+record=$!
+pids="$pids $record"
+switches() { poet states --json asleep.poet | grep -q 'as the kernel switched'; }
+both() { test "$(poet blocked --json asleep.poet | grep -o '"asleep":.*"cycles"' | grep -o since_ns | wc -l)" = 2; }
+has_two() { poet blocked --json asleep.poet | grep -q '"asleep"'; }
+check "the program is recorded" until_true has_two
+if ! until_true switches; then
+    skip "the kernel does not say when it switches threads"
+    done_testing
+    exit
+fi
+check "both threads are said to sleep" until_true both
+said=$(poet blocked asleep.poet)
+like "in calls that are not traced" "$said" '^2 threads sleep in calls that are not traced'
+like "and since when, after what" "$said" '^    T:work .* after event [0-9]+:[0-9]+ at asleep.c:'
+is "no bare word that no thread waits" "$(echo "$said" | grep -c 'no thread waits')" 0
+program=$(ls "$work"/run | sed -n 's/^poet-\([0-9]*\).sock$/\1/p' | head -n 1)
+if [ -n "$program" ] && command -v gdb >/dev/null; then
+    like "poet attach: it does not run" "$(timeout 120 poet attach "$program" 2>&1)" \
+        'T:work.*: it is blocked in futex_wait, after event'
+else
+    skip "no gdb, or no server of the program's own"
+fi
+kill -KILL "${program:-$record}"
+wait "$record" 2>/dev/null
+check "killed: the trace is finished" until_true finished asleep.poet
+done_testing
