@@ -23,23 +23,54 @@
 #define TIME_COLUMNS 300
 #define COLUMNS_UNASKED 4000 /* far more than fit the pages that are written unasked */
 
-/* Adds a line; one that was there goes, if it is to join the row before. */
-static void add_row(struct picture *p, uint32_t line, bool joins)
+static uint32_t row_of(const struct picture *p, uint32_t line)
 {
-    for (uint32_t i = 0; i < p->row_count; i++) {
-        if (p->rows[i] != line)
-            continue;
-        if (!joins)
-            return;
-        memmove(p->rows + i, p->rows + i + 1, (p->row_count - i - 1) * sizeof *p->rows);
-        memmove(p->joined + i, p->joined + i + 1, p->row_count - i - 1);
-        p->row_count--;
-        break;
-    }
+    uint32_t i = 0;
+    while (i < p->row_count && p->rows[i] != line)
+        i++;
+    return i;
+}
+
+/* Takes a line out; if lines joined it, the next of them stands in its place. */
+static void remove_row(struct picture *p, uint32_t i)
+{
+    if (!p->joined[i] && i + 1 < p->row_count)
+        p->joined[i + 1] = false;
+    memmove(p->rows + i, p->rows + i + 1, (p->row_count - i - 1) * sizeof *p->rows);
+    memmove(p->joined + i, p->joined + i + 1, (p->row_count - i - 1) * sizeof *p->joined);
+    p->row_count--;
+}
+
+static void insert_row(struct picture *p, uint32_t i, uint32_t line, bool joins)
+{
     p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
     p->joined = memory_resized(p->joined, p->row_count + 1, sizeof *p->joined);
-    p->joined[p->row_count] = joins;
-    p->rows[p->row_count++] = line;
+    memmove(p->rows + i + 1, p->rows + i, (p->row_count - i) * sizeof *p->rows);
+    memmove(p->joined + i + 1, p->joined + i, (p->row_count - i) * sizeof *p->joined);
+    p->rows[i] = line;
+    p->joined[i] = joins;
+    p->row_count++;
+}
+
+/* Adds a line in a row of its own, if it has none. */
+static void add_row(struct picture *p, uint32_t line)
+{
+    if (row_of(p, line) == p->row_count)
+        insert_row(p, p->row_count, line, false);
+}
+
+/* Puts a line behind the last one that joined a cluster's first line, wherever it was. */
+static void join_row(struct picture *p, uint32_t line, uint32_t first)
+{
+    uint32_t at = row_of(p, line);
+    if (line == first)
+        return;
+    if (at < p->row_count)
+        remove_row(p, at);
+    at = row_of(p, first) + 1;
+    while (at < p->row_count && p->joined[at])
+        at++;
+    insert_row(p, at, line, true);
 }
 
 /* As the picture calls it, behind the letter of its kind. */
@@ -49,9 +80,9 @@ static const char *shown_name(const struct book *book, uint32_t line)
     return colon ? colon + 1 : label;
 }
 
-/* One word of a list of lines: a number, or a pattern on names. */
-static bool add_rows(struct picture *p, struct subject *subject, const char *word, bool cluster,
-                     bool *first)
+/* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first line, 0
+ * before that is known; NULL: there is no cluster. */
+static bool add_rows(struct picture *p, struct subject *subject, const char *word, uint32_t *first)
 {
     const struct book *book = &subject->source.book;
     char *end;
@@ -63,9 +94,13 @@ static bool add_rows(struct picture *p, struct subject *subject, const char *wor
                         (fnmatch(word, label_name(book, subject->sites, i), 0) != 0 &&
                          fnmatch(word, shown_name(book, i), 0) != 0))
             continue;
-        add_row(p, i, cluster && !*first);
+        if (first && *first)
+            join_row(p, i, *first);
+        else
+            add_row(p, i);
+        if (first && !*first)
+            *first = i;
         any = true;
-        *first = false;
     }
     return any;
 }
@@ -74,9 +109,10 @@ static bool add_list(const struct command *command, struct picture *p, struct su
                      const char *option, const char *list, bool cluster)
 {
     char *copy = memory_copied(list), *rest = copy;
-    bool ok = true, first = true;
+    uint32_t first = 0;
+    bool ok = true;
     for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
-        ok = add_rows(p, subject, word, cluster, &first);
+        ok = add_rows(p, subject, word, cluster ? &first : NULL);
         if (!ok)
             command_fail(command, "%s: there is no line \"%s\": see poet dump", option, word);
     }
@@ -97,7 +133,7 @@ static bool choose_rows(const struct command *command, struct picture *p, struct
     const struct book *book = &subject->source.book;
     for (uint32_t i = 1; !p->lines && i <= book->line_count; i++)
         if (book_drawn(book, i) && book_line(book, i)->is.events)
-            add_row(p, i, false);
+            add_row(p, i);
     return true;
 }
 

@@ -1,0 +1,28 @@
+#!/bin/bash
+# Rows of a picture: as --lines and --cluster say, with all events of their lines.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+start_server
+python3 "$root/tests/e2e/skewed.py" rows 3 200
+trace=$(ls "$XDG_STATE_HOME"/poet/rows-*.poet)
+until_true finished "$trace"
+stop_server
+cp "$trace" rows.poet
+# rows ARG...: the lines of each row of a page, as its events say, rows separated by blanks
+rows() {
+    poet export rows.poet -o rows.html "$@" && python3 - <<'P'
+import json, re
+data = json.loads(re.search(r'id="data">(.*?)</script>', open("rows.html").read(), re.S).group(1))
+lines = [set() for _ in data["rows"]]
+for line, row in zip(data["lines_of"], data["row"]):
+    lines[row].add(line)
+print(" ".join("+".join(map(str, sorted(l))) for l in lines))
+P
+}
+is "in the order of --lines" "$(rows --lines=5,2,1)" "5 2 1"
+is "a cluster stands where its first line stands" "$(rows --lines=5,2,1 --cluster=5,2)" "2+5 1"
+is "a line in the middle" "$(rows --lines=5,4,2,1,3 --cluster=4,3)" "5 3+4 2 1"
+is "two clusters" "$(rows --lines=1,2,3,4,5 --cluster=1,3 --cluster=5,4)" "1+3 2 4+5"
+is "a line that leaves its cluster for another" "$(rows --lines=1,2,3,4 --cluster=1,2 --cluster=3,1)" "2 1+3 4"
+is "a cluster without --lines" "$(rows --cluster=3,1)" "1+3 2 4 5 6 7"
+done_testing
