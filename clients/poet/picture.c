@@ -92,7 +92,8 @@ static bool add_rows(struct picture *p, struct subject *subject, const char *wor
         if (exact ? i != number
                   : !book_drawn(book, i) ||
                         (fnmatch(word, label_name(book, subject->sites, i), 0) != 0 &&
-                         fnmatch(word, shown_name(book, i), 0) != 0))
+                         fnmatch(word, shown_name(book, i), 0) != 0 &&
+                         fnmatch(word, book_label(book, i), 0) != 0))
             continue;
         if (first && *first)
             join_row(p, i, *first);

@@ -25,4 +25,9 @@ is "a line in the middle" "$(rows --lines=5,4,2,1,3 --cluster=4,3)" "5 3+4 2 1"
 is "two clusters" "$(rows --lines=1,2,3,4,5 --cluster=1,3 --cluster=5,4)" "1+3 2 4+5"
 is "a line that leaves its cluster for another" "$(rows --lines=1,2,3,4 --cluster=1,2 --cluster=3,1)" "2 1+3 4"
 is "a cluster without --lines" "$(rows --cluster=3,1)" "1+3 2 4 5 6 7"
+label=$(poet export rows.poet -o rows.html && python3 -c 'import json, re
+data = json.loads(re.search(r"id=\"data\">(.*?)</script>", open("rows.html").read(), re.S).group(1))
+print(data["rows"][3]["n"])')
+like "rows bear the letter of their kind" "$label" ":p4$"
+is "--lines takes labels as they are drawn" "$(rows --lines="$label")" "4"
 done_testing
