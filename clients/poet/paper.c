@@ -79,8 +79,9 @@ bool paper_choose(const struct command *command, const struct picture *p, const 
         snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural(pages));
     command_fail(
         command,
-        "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE ", or insist with --all%s",
+        "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE "%s, or insist with --all%s",
         p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
-        scene->row_count, plural(scene->row_count), on_pages, too_wide ? " on a PDF" : "");
+        scene->row_count, plural(scene->row_count), on_pages, too_wide && image ? ", draw it in bands with --wrap" : "",
+        too_wide ? " on a PDF" : "");
     return false;
 }

@@ -80,8 +80,8 @@ static const char *shown_name(const struct book *book, uint32_t line)
     return colon ? colon + 1 : label;
 }
 
-/* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first line, 0
- * before that is known; NULL: there is no cluster. */
+/* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first
+ * line, 0 before that is known; NULL: there is no cluster. */
 static bool add_rows(struct picture *p, struct subject *subject, const char *word, uint32_t *first)
 {
     const struct book *book = &subject->source.book;

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Rows of a picture: as --lines and --cluster say, with all events of their lines.
+# Rows of a picture: as --lines and --cluster say, with all events of their lines;
+# and what is too long for one line.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 start_server
@@ -30,4 +31,15 @@ data = json.loads(re.search(r"id=\"data\">(.*?)</script>", open("rows.html").rea
 print(data["rows"][3]["n"])')
 like "rows bear the letter of their kind" "$label" ":p4$"
 is "--lines takes labels as they are drawn" "$(rows --lines="$label")" "4"
+
+# ---- too long for one line ----
+start_server
+python3 "$root/tests/e2e/skewed.py" long 5 3000
+trace=$(ls "$XDG_STATE_HOME"/poet/long-*.poet)
+until_true finished "$trace"
+stop_server
+cp "$trace" long.poet
+like "too long for an image: --wrap is named" "$(poet export long.poet -o long.svg --no-fold --all 2>&1)" \
+    "^poet export: the diagram has .*draw it in bands with --wrap, or insist with --all on a PDF$"
+check "and it draws the image" poet export long.poet -o long.svg --no-fold --wrap
 done_testing
