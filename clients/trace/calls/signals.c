@@ -1,9 +1,9 @@
-/* Recent signals of a condition variable, kept by each process in a ring for the edge from a signal to a wake.
+/* Recent signals of a condition variable, kept by each process in a ring for the edge to a wake.
  *
- * A signal that a thread makes while it holds the mutex of the waiters is before each wake after it by the line of
- * that mutex, whichever signal woke the waiter.  Only calls made without the mutex leave a doubt.  They are
- * counted, begun in the lower half of a number and ended in the upper one, so that a call that has begun before a
- * wait and has not returned yet is seen, too. */
+ * A signal that a thread makes while it holds the mutex of the waiters is before each wake after
+ * it by the line of that mutex, whichever signal woke the waiter.  Only calls made without the
+ * mutex leave a doubt.  They are counted, begun in the lower half of a number and ended in the
+ * upper one, so that a call that has begun before a wait and has not returned is counted, too. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/signals.h"
 

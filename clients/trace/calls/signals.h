@@ -29,12 +29,12 @@ struct signals_wait signals_await(struct object *condition, struct object *mutex
 void signals_awaited(const struct signals_wait *wait);
 /* Returns the first signal since the wait began if one thread made all of them; else sets *why. */
 struct ref signals_cause(const struct signals_wait *wait, const char **why);
-/* Returns whether all signals that may have woken the waiter were made with its mutex held: then the order has
- * them, whichever it was. */
+/* Returns whether all signals that may have woken the waiter were made with its mutex held: then
+ * the order has them, whichever it was. */
 bool signals_are_ordered(const struct signals_wait *wait);
-/* Adds a signal before the call that makes it, in this life of the process.  by: the line of the thread, 0 if
- * that is not recorded.  Returns whether the thread does not hold the mutex of the waiters: then
- * signals_made() ends it after the call. */
+/* Adds a signal before the call that makes it, in this life of the process.  by: the line of the
+ * thread, 0 if that is not recorded.  Returns whether the thread does not hold the mutex of the
+ * waiters: then signals_made() ends it after the call. */
 bool signals_add(struct object *condition, struct thread *thread, uint32_t by, struct ref at,
                  bool shared);
 void signals_made(struct object *condition);
