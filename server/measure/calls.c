@@ -66,7 +66,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
     to->concurrent += s->concurrent;
     to->made += s->made;
     to->open += s->open;
-    to->left += s->left;
+    to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* may be anything */
     to->counted += s->counted;
     if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
         to->since_ns = s->since_ns;
