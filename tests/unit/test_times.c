@@ -172,7 +172,7 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
     struct window_request request = {
         .anchor = ANCHOR_TIME, .columns = 100, .column_ns = 100, .from = 0};
     drawn_choose(&drawn, run, &request);
-    struct timed *timed = timed_begin(run, &drawn, &request, 0);
+    struct timed *timed = timed_begin(run, &drawn, &request, 0, NO_POSITION);
     struct placement placement;
     assert_true(timed_step(timed, UINT64_MAX));
     timed_take(timed, &placement);
