@@ -165,7 +165,8 @@ static void nonsense(void **state)
 static void clocks(void **state)
 {
     struct out out = {0};
-    struct nats_answer told = {.asked = 5, .heard = UINT64_MAX, .said = 7, .host = "a host"}, read;
+    struct nats_answer told = {.asked = 5, .heard = UINT64_MAX, .said = 7, .host = (char []){"a host"}},
+                       read;
     uint64_t asked;
     (void)state;
     is_text(nats_clock_subject("x y"), "poet.x_20y.clock.ask");
