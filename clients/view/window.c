@@ -208,8 +208,8 @@ static void add_style(void)
 static gboolean on_close(GtkWindow *window, gpointer data)
 {
     struct view *view = data;
-    view->settings.width_px = gtk_widget_get_width(GTK_WIDGET(window));
-    view->settings.height_px = gtk_widget_get_height(GTK_WIDGET(window));
+    view->settings.maximized = gtk_window_is_maximized(window);
+    gtk_window_get_default_size(window, &view->settings.width_px, &view->settings.height_px);
     settings_save(&view->settings);
     heard_end(view);
     link_give_up(&view->link);
@@ -250,6 +250,8 @@ void window_new(GtkApplication *application, const char *source, const char *scr
     view->window = gtk_application_window_new(application);
     gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width_px,
                                 view->settings.height_px);
+    if (view->settings.maximized)
+        gtk_window_maximize(GTK_WINDOW(view->window));
     gtk_window_set_icon_name(GTK_WINDOW(view->window), "io.github.poet.View");
     gtk_window_set_titlebar(GTK_WINDOW(view->window), header_new(view));
     fill(view);

@@ -47,6 +47,7 @@ void settings_load(struct settings *s)
                            .names_px = number(file, "names", 40, 900, 0),
                            .width_px = number(file, "width", 300, 20000, 1200),
                            .height_px = number(file, "height", 200, 20000, 720),
+                           .maximized = flag(file, "maximized", false),
                            .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
                            .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
     s->look.dark = flag(file, "dark", false);
@@ -91,6 +92,7 @@ void settings_save(const struct settings *s)
     g_key_file_set_integer(file, GROUP, "names", s->names_px);
     g_key_file_set_integer(file, GROUP, "width", s->width_px);
     g_key_file_set_integer(file, GROUP, "height", s->height_px);
+    g_key_file_set_boolean(file, GROUP, "maximized", s->maximized);
     g_key_file_set_string(file, GROUP, "editor", s->editor ? s->editor : "");
     if (s->recent)
         g_key_file_set_string_list(file, GROUP, "recent", (const char *const *)s->recent,

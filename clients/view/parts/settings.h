@@ -19,7 +19,8 @@ struct settings {
     char *drawer_page; /* the one that was looked at; NULL: the first */
     bool dark_follows; /* the desktop says whether the window is dark */
     int names_px; /* how wide names are; 0: as wide as the longest */
-    int width_px, height_px; /* of the window, when it was closed */
+    int width_px, height_px; /* of the window when it was closed, not maximized */
+    bool maximized;
     char *editor; /* a command; empty or NULL: $VISUAL, $EDITOR, or whatever the desktop has */
     char **recent; /* sources that were opened before, the latest first; NULL: none */
 };
