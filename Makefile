@@ -38,6 +38,11 @@ endif
 # written again when, and only when, that is another than at the last time; what the command makes depends on it.
 W = $(B)/made-with
 
+# Files of it may be asked for by their absolute names, too.
+ifneq ($(abspath $(B)),$(B))
+$(abspath $(B))/%: $(B)/% ;
+endif
+
 # ---- rooms ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)

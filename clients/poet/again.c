@@ -142,7 +142,7 @@ bool again_may_run(const struct command *command, const char *trace, char *const
     bool foreign = is_of_another_user(trace);
     char *line = quiet && !foreign ? NULL : again_line(words);
     if (line)
-        command_fail(command, "%s says what to run: %s", trace, line);
+        command_fail(command, "%s: runs the recorded command: %s", trace, line);
     free(line);
     if (!foreign || agrees())
         return true;

@@ -11,7 +11,7 @@ record() { # record NAME ARGUMENT...: NAME.poet
 picture() { # picture NAME FILE ARGUMENT... of poet replay; prints its status and what it said
     rm -f new.poet "$2"
     timeout 60 poet replay "$1.poet" -o new.poet --picture "$2" "${@:3}" >out 2>said
-    echo "$? $(cat said)"
+    echo "$? $(grep -v 'runs the recorded command' said)"
 }
 # part FILE HEADING: the rows below it, up to an empty line behind the last one
 part() { awk -v h="$2: " 'index($0, h) == 1 { on = 1; next } on && /^(recorded|again|note|[0-9])/ { exit } on' "$1"; }

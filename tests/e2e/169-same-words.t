@@ -11,7 +11,7 @@ check "the program got its words when it was recorded" cmp first wanted
 poet replay -o again.poet words.poet >second 2>err
 check "...and gets the same when it is run again" cmp second wanted
 like "what is run is said before, as a shell would read it" "$(head -n 1 err)" \
-    "^poet replay: words.poet says what to run: $printf '%s\|' 'a.b' 'c.d' 'e.f' '' 'it'.''s' '.' '.' 'x y'$"
+    "^poet replay: words.poet: runs the recorded command: $printf '%s\|' 'a.b' 'c.d' 'e.f' '' 'it'.''s' '.' '.' 'x y'$"
 like "...and how it went" "$(tail -n 1 err)" '^poet replay: the same'
 poet replay -q -o again.poet words.poet >second 2>err
 is "quietly, nothing is" "$(grep -c 'says what' err)" 0
@@ -31,7 +31,7 @@ if [ "$(id -u)" = 0 ]; then
     is "another user's trace has nothing run" "$? $(cat second)" "2 "
     like "...and that is said" "$(tail -n 2 err | head -n 1)$(cat err)" "words.poet is another user's: it is not run; name the program if you trust it"
     poet replay -q -o again.poet words.poet >second 2>err </dev/null
-    like "...what it is, quietly too" "$(cat err)" 'says what to run'
+    like "...what it is, quietly too" "$(cat err)" 'runs the recorded command'
     poet replay -o again.poet words.poet -- $printf '%s|' "${words[@]}" >second 2>err
     check "...but what is named is run" cmp second wanted
 else

@@ -82,11 +82,7 @@ stop_server
 # ---- a full disk ----
 
 # Where no memory can be shared, what is in the queues is sent.
-cat >unshared.c <<'C'
-#include <errno.h>
-int memfd_create(const char *name, unsigned flags) { (void)name, (void)flags; errno = ENOSYS; return -1; }
-C
-cc -shared -fPIC unshared.c -o unshared.so
+cc -shared -fPIC "$root/tests/e2e/unshared.c" -o unshared.so
 MANY=$((5 * N)) # more than there is room for
 ALL_MANY=$((ALL + 5 * (MANY - N)))
 # The last two drop more at once than they keep numbers of.

@@ -66,7 +66,7 @@ flip() { # flip NAME A B
     timeout 60 poet replay "$1.poet" --flip "$2" "$3" -o new.poet >out 2>said
     status=$?
     until_true finished new.poet
-    echo "$status $(grep -v 'says what to run' said)"
+    echo "$status $(grep -v 'runs the recorded command' said)"
 }
 refs() { # refs NAME KIND: the two visits
     poet maybe --json "$1.poet" | python3 -c '

@@ -282,7 +282,7 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     bool again = !LIKELY(!replays) && t && part_type(t, 0) != TYPE_NONE;
     struct object *bare = t ? record_signal(t, site, c, broadcast) : count_signal(c);
     int result = 0;
-    if (LIKELY(again || !atomic_load(&beyond))) /* else the threads that it woke are awake */
+    if (LIKELY(!again) || !atomic_load(&beyond)) /* else the threads that it woke are awake */
         result = broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
     if (bare)
         signals_made(bare);

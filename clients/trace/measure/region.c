@@ -163,11 +163,12 @@ void region_leave(struct thread *t)
     struct measured *m = t->measured;
     if (!m)
         return;
-    uint64_t now = measured_ticks(m), ran = now - m->off;
+    uint64_t now = measured_ticks(m);
     if (frames_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
     if (m->left) /* a task that goes without having run again */
         region_add_away(m, now);
+    uint64_t ran = now - m->off;
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
     while (frames_depth(m) > 1)
