@@ -193,7 +193,7 @@ is "what one did in a mutex is before what the next does there" "$(poet order la
 stop_server
 
 # Where no memory can be shared the queues are sent.
-cc -shared -fPIC "$root/tests/e2e/unshared.c" -o unshared.so
+cc -shared -fPIC -Wl,-z,initfirst "$root/tests/e2e/unshared.c" -o unshared.so
 sent() { LD_PRELOAD="$work/unshared.so" "$@"; }
 start_server -o t/ -q
 sent ./traced >got 2>err

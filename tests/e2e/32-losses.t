@@ -82,7 +82,7 @@ stop_server
 # ---- a full disk ----
 
 # Where no memory can be shared, what is in the queues is sent.
-cc -shared -fPIC "$root/tests/e2e/unshared.c" -o unshared.so
+cc -shared -fPIC -Wl,-z,initfirst "$root/tests/e2e/unshared.c" -o unshared.so
 MANY=$((5 * N)) # more than there is room for
 ALL_MANY=$((ALL + 5 * (MANY - N)))
 # The last two drop more at once than they keep numbers of.

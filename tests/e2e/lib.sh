@@ -16,6 +16,7 @@ own_processes() {
     for environ in $(grep -lzF "=$work" /proc/[0-9]*/environ 2>/dev/null); do
         own=${environ#/proc/}
         own=${own%/environ}
+        [ -e "/proc/$own" ] || continue # (grep itself)
         [ -z "$1" ] || [ "$(cat "/proc/$own/comm" 2>/dev/null)" = "$1" ] && echo "$own"
     done
 }
