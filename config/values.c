@@ -64,7 +64,9 @@ static size_t distance(const char *a, const char *b)
 const char *nearest(const char *word, const char *const *words)
 {
     const char *best = NULL;
-    size_t least = 4;
+    size_t least = strlen(word) / 2 + 1;
+    if (least > 4)
+        least = 4;
     for (; *words; words++) {
         size_t d = distance(word, *words);
         if (d < least) {

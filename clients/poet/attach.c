@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -40,6 +41,17 @@ static bool find_source(const struct command *command, struct attaching *a, int 
     if (!a->source)
         a->source = a->endpoint;
     return true;
+}
+
+/* Complains where no server can be: neither of the program's own nor the user's. */
+static bool has_server(const struct command *command, const struct attaching *a, int pid)
+{
+    if (strncmp(a->source, "unix:/", 6) != 0 || access(a->source + strlen("unix:"), F_OK) == 0)
+        return true;
+    command_fail(command,
+                 "%d: not traced, or its server has ended (%s is missing); start it with poet record",
+                 pid, a->source + strlen("unix:"));
+    return false;
 }
 
 static bool has_process(const struct book *book, int pid)
@@ -197,7 +209,9 @@ static int run(const struct command *command, int argc, char **argv)
     long pid = argc - first == 1 ? strtol(argv[first], &end, 10) : 0;
     if (pid <= 0 || pid > INT_MAX || *end)
         return command_usage(command, "one PID is needed");
-    if (!find_source(command, &a, (int)pid) ||
+    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        return command_fail(command, "%ld: no such process", pid);
+    if (!find_source(command, &a, (int)pid) || !has_server(command, &a, (int)pid) ||
         !subject_open(command, &subject, a.source, SOURCE_ALL_LINES, LABELS_NAME))
         return EXIT_FAILED;
     if (!has_process(&subject.source.book, (int)pid))

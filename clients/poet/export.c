@@ -61,7 +61,7 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
     case 'w':
         if (paper_width(value, &o->page.width_pt))
             return 0;
-        return bad(o, "--width %s: write a width such as 84mm", value);
+        return bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -64,7 +64,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_KINDS:
         if (!otherwise_are_kinds(value)) {
-            command_usage(w->tables.command, "--kinds %s: see poet maybe --help", value);
+            char *known = otherwise_kinds();
+            command_usage(w->tables.command, "--kinds %s: unknown kind (known: %s)", value, known);
+            free(known);
             return EINVAL;
         }
         w->options[0] = (struct table_option){name, value};

@@ -424,7 +424,7 @@ static int provoke(struct provoking *p, unsigned number, char **words)
     p->words = words[0] ? words : recorded;
     p->row = ask_table(p) ? steering_find(&p->table, number) : UINT32_MAX;
     if (p->row == p->table.row_count)
-        command_fail(p->command, "%s has no %u: see poet maybe", p->subject.source.name, number);
+        command_fail(p->command, "%s: no row %u in the table of poet maybe", p->subject.source.name, number);
     else if (p->row < p->table.row_count && !p->words)
         status = command_usage(p->command, "%s does not say all of what was run: name the program",
                                p->subject.source.name);

@@ -177,7 +177,8 @@ static int run(const struct command *command, int argc, char **argv)
         free(r.paths[i]);
     }
     free(r.paths);
-    fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed", r.removed,
+    if (r.count || !r.failed)
+        fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed", r.removed,
             plural(r.removed), (double)r.bytes / 1e6);
     return r.failed ? EXIT_FAILED : EXIT_DONE;
 }

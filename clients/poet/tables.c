@@ -158,7 +158,7 @@ static error_t take_how(struct tables *o, int key, char *value)
     case 'w':
         return paper_width(value, &o->page.width_pt)
                    ? 0
-                   : bad(o, "--width %s: write a width such as 84mm", value);
+                   : bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
     case OPTION_FOLLOW:
         o->follow = true;
         return 0;

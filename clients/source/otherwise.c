@@ -120,6 +120,17 @@ char *otherwise_finding(const struct shown_table *t, uint32_t row)
                      : memory_printed("%s: %s", kind, about(kind));
 }
 
+char *otherwise_kinds(void)
+{
+    char *all = NULL;
+    for (size_t i = 0; kinds[i][0]; i++) {
+        char *more = memory_printed("%s%s%s", all ? all : "", all ? ", " : "", kinds[i][0]);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
 bool otherwise_are_kinds(const char *list)
 {
     while (*list) {

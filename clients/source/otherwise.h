@@ -6,6 +6,8 @@
 
 /* Words of kinds with commas between? */
 bool otherwise_are_kinds(const char *list);
+/* Returns all words of kinds with commas between, new memory. */
+char *otherwise_kinds(void);
 /* Of a row of depth 0: its kind. */
 const char *otherwise_kind(const struct shown_table *table, uint32_t row);
 /* Of such a row, what could be: "inversion (3 times): each holds ...", new memory. */
