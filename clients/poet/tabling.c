@@ -66,7 +66,7 @@ static void set_title(struct sheet *sheet, const struct tables_section *section,
                                  : memory_printed("%s: %s", names->book->run.name, title);
 }
 
-/* The first title of a text says which run it is about; on a terminal, how old that is. */
+/* The first title says which run it is about; on a terminal, how old that is. */
 static void date_title(struct sheet *sheet, const struct source *source, bool age)
 {
     char *begun = subject_begun(source, age),
@@ -89,14 +89,15 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
         table_sheet(&sheet, names, t, columns, count);
         set_title(&sheet, section, names, t);
     }
+    if (!w->some && !w->sheet_count && !section->page)
+        date_title(&sheet, &w->subject->source,
+                   w->form == FORM_TEXT && w->f == stdout && isatty(STDOUT_FILENO));
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
     }
     if (!section->words)
         narrow_sheet(&sheet);
-    if (!w->some && !section->page)
-        date_title(&sheet, &w->subject->source, w->f == stdout && isatty(STDOUT_FILENO));
     tableforms_text(w->f, &sheet, !w->some);
     sheet_free(&sheet);
 }
