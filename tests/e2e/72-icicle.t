@@ -226,7 +226,7 @@ said() { # FILE COLUMN...: as the drawer has them
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
-is "its columns are those of poet calls" "$columns" " scope calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns mark"
+is "its columns are those of poet calls" "$columns" " scope calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns mark"
 is "the list has the same cells" "$(seen flat.tab)" "$(said flat.csv $columns)"
 is "the tree has the same cells" "$(seen tree.tab)" "$(said tree.csv $columns)"
 is "and the same depths" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"

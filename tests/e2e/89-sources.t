@@ -147,7 +147,7 @@ for p in plain refused clock; do
     is "$p: what threads waited is what they were blocked, and let go, to the nanosecond" \
         "$(awk -F'\t' '$3 + $4 { print $1 "\t" $3 + $4 }' lives)" "$(cat waited)"
     is "$p: and all that they ran is of a step" "$(awk -F'\t' '{ n += $2 } END { printf "%.0f", n }' lives)" \
-        "$(poet path --json $p.poet | rows total work_ns)"
+        "$(poet path --json $p.poet | rows total total_ns)"
     check "$p: paths, waits and lives add up" sh -c "poet check $p.poet | grep -q good"
 done
 done_testing

@@ -84,7 +84,10 @@ static uint32_t read_words(const char *at)
 /* Is the heap followed?  Only a library that was loaded before the program can do that. */
 static bool heap_is_followed(void)
 {
+    const char *loaded = environment_get("LD_PRELOAD");
     Dl_info info;
+    if (loaded && strstr(loaded, "libpoet-memory.so"))
+        return true;
     void *allocates = dlsym(RTLD_DEFAULT, "malloc"); /* (the program's, not what libpoet calls) */
     return allocates && dladdr(allocates, &info) && info.dli_fname &&
            strstr(info.dli_fname, "libpoet-memory.so");
