@@ -103,6 +103,53 @@ int main(void)
 }
 C
 
+# One thread comes to the loop late where LATE is set, as it is while the program is recorded, and early where it is not: what
+# it has must not depend on that.  (A pause makes it likely that it is early; the comparison holds in any case.)
+cat >late.c <<'C'
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char had[41];
+static atomic_int done, came;
+int main(void)
+{
+    int late = getenv("LATE") != NULL;
+#pragma omp parallel num_threads(2)
+    {
+        int me = omp_get_thread_num();
+        while (me && late && atomic_load(&done) < 25)
+            sched_yield();
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 40; i++) {
+            if (i == 19)
+                usleep(50000);
+            had[i] = (char)('0' + me);
+            if (me)
+                atomic_store(&came, 1);
+            while (atomic_fetch_add(&done, 1) >= 25 && !atomic_load(&came))
+                sched_yield();
+        }
+    }
+    puts(had);
+    return 0;
+}
+C
+cat >ordered.c <<'C'
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel for schedule(dynamic, 2) ordered num_threads(3)
+    for (int i = 0; i < 30; i++) {
+#pragma omp ordered
+        n++;
+    }
+    return n != 30;
+}
+C
+
 # repeats COMPILER: the program of that compiler, recorded three times, each repeated twice
 repeats() {
     CC=$1 poetcc -trace -g -fopenmp given.c -o given || return
@@ -130,6 +177,19 @@ repeats() {
     POET_OMP_CHUNKS=0 POET_OUTPUT=none.poet timeout 60 ./bare
     until_true finished none.poet
     is "$1: none, where they are not wanted" "$(poet dump none.poet | grep -c ' chunk \| nothing ')" 0
+    CC=$1 poetcc -trace -g -fopenmp late.c -o late
+    LATE=1 POET_OUTPUT=late.poet timeout 60 ./late >first
+    until_true finished late.poet
+    timeout 60 poet replay late.poet -o late-again.poet >second 2>said || cat said
+    is "$1: iterations are where they were, whenever a thread came" "$(cat second)" "$(cat first)"
+    CC=$1 poetcc -trace -g -fopenmp ordered.c -o ordered
+    POET_OUTPUT=ordered.poet timeout 60 ./ordered
+    is "$1: a program with an ordered loop runs" $? 0
+    until_true finished ordered.poet
+    asks=$(poet dump ordered.poet | grep -c ' asks ')
+    [ "$1" = gcc ] && given=$asks || given=$(poet dump ordered.poet | grep -c ' chunk ')
+    is "$1: 15 times a thread asks for iterations of an ordered loop and gets some" "$given" 15
+    rm -f late.poet late-again.poet ordered.poet
 }
 repeats gcc
 if clang_has_openmp; then

@@ -1,5 +1,4 @@
-/* Loops, sections and single blocks of programs that gcc compiled.  Chunks of ordered loops are given out in the order of their
- * iterations, which tells itself; only who begins comes first by luck. */
+/* Loops, sections and single blocks of programs that gcc compiled. */
 #include "clients/trace/omp/gomp.h"
 #include "clients/trace/omp/share.h"
 
@@ -44,6 +43,26 @@ typedef unsigned long long ull;
     CHUNK(GOMP_loop_##name##_next, P(long *from, long *to), P(from, to))                           \
     CHUNK(GOMP_loop_ull_##name##_next, P(ull *from, ull *to), P(from, to))
 /* clang-format on */
+/* In an ordered loop a thread waits until it is its turn in the order of iterations, before it is given a chunk:
+ * that is waited for first, since the call in between must not. */
+#define ORDERED_NEXT(type, name)                                                                   \
+    API bool name(type *from, type *to);                                                           \
+    API bool name(type *from, type *to)                                                            \
+    {                                                                                              \
+        bool (*call)(type *, type *) = REAL(name, SITE, bool, (type *, type *));                   \
+        struct member *m = gomp_member(SITE);                                                      \
+        await_turn(m, SITE);                                                                       \
+        bool asked = share_asks_ordered(m, SITE);                                                  \
+        bool got = call && call(from, to);                                                         \
+        share_got_ordered(m, asked);                                                               \
+        return got;                                                                                \
+    }
+static void await_turn(const struct member *m, const void *site)
+{
+    void (*turn)(void) = REAL(GOMP_ordered_start, site, void, (void));
+    if (share_is_told(m) && turn)
+        turn();
+}
 START(dynamic)
 START(guided)
 START(nonmonotonic_dynamic)
@@ -63,6 +82,12 @@ NEXT(nonmonotonic_guided)
 NEXT(runtime)
 NEXT(nonmonotonic_runtime)
 NEXT(maybe_nonmonotonic_runtime)
+ORDERED_NEXT(long, GOMP_loop_ordered_dynamic_next)
+ORDERED_NEXT(long, GOMP_loop_ordered_guided_next)
+ORDERED_NEXT(long, GOMP_loop_ordered_runtime_next)
+ORDERED_NEXT(ull, GOMP_loop_ull_ordered_dynamic_next)
+ORDERED_NEXT(ull, GOMP_loop_ull_ordered_guided_next)
+ORDERED_NEXT(ull, GOMP_loop_ull_ordered_runtime_next)
 
 #define SECTION(name, parameters, given)                                                           \
     API unsigned name parameters;                                                                  \

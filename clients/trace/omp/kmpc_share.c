@@ -8,7 +8,49 @@
 
 typedef struct source source; /* where a call stands, as clang says it */
 
+/* Schedules as clang and LLVM's runtime number them; an ordered loop's are larger by ORDERED. */
+#define DYNAMIC 35
+#define RUNTIME 37
+#define ORDERED 32
+#define MONOTONIC (1 << 29)
+#define NONMONOTONIC (1 << 30)
+#define KIND_DYNAMIC 2 /* omp_sched_dynamic of omp_get_schedule() */
+
+/* Threads that steal iterations from one another get others where one of them comes to the loop later,
+ * which is no event: iterations that are told are given out in their order, as in a monotonic schedule. */
+static int without_stealing(int schedule, int64_t *chunk, const void *site)
+{
+    struct member *m = member_now();
+    int plain = schedule & ~(MONOTONIC | NONMONOTONIC), kind = 0, most = 0;
+    int ordered = plain == DYNAMIC + ORDERED || plain == RUNTIME + ORDERED ? ORDERED : 0;
+    if (!share_is_told(m))
+        return schedule;
+    if (plain == DYNAMIC + ordered)
+        return plain | MONOTONIC;
+    void (*chosen)(int *, int *) = REAL(omp_get_schedule, site, void, (int *, int *));
+    if (plain != RUNTIME + ordered || !chosen)
+        return schedule;
+    chosen(&kind, &most);
+    if ((kind & INT32_MAX) != KIND_DYNAMIC)
+        return schedule;
+    *chunk = most > 0 ? most : 1;
+    return (DYNAMIC + ordered) | MONOTONIC;
+}
+
 #define LOOP(suffix, type, step)                                                                   \
+    API void __kmpc_dispatch_init_##suffix(source *at, int32_t thread, int schedule, type lower,   \
+                                           type upper, step stride, step chunk);                   \
+    API void __kmpc_dispatch_init_##suffix(source *at, int32_t thread, int schedule, type lower,   \
+                                           type upper, step stride, step chunk)                    \
+    {                                                                                              \
+        void (*call)(source *, int32_t, int, type, type, step, step) =                             \
+            REAL(__kmpc_dispatch_init_##suffix, SITE, void,                                        \
+                 (source *, int32_t, int, type, type, step, step));                                \
+        int64_t most = chunk;                                                                      \
+        schedule = without_stealing(schedule, &most, SITE);                                        \
+        if (call)                                                                                  \
+            call(at, thread, schedule, lower, upper, stride, (step)most);                          \
+    }                                                                                              \
     API int __kmpc_dispatch_next_##suffix(source *at, int32_t thread, int32_t *last, type *lower,  \
                                           type *upper, step *stride);                              \
     API int __kmpc_dispatch_next_##suffix(source *at, int32_t thread, int32_t *last, type *lower,  \

@@ -27,6 +27,8 @@
     C(GOMP_loop##_##runtime_start) C(GOMP_loop##_##nonmonotonic_runtime_start)                       \
     C(GOMP_loop##_##maybe_nonmonotonic_runtime_start) C(GOMP_loop##_##ordered_runtime_start)         \
     C(GOMP_loop##_##start) C(GOMP_loop##_##ordered_start) C(GOMP_loop##_##dynamic_next)              \
+    C(GOMP_loop##_##ordered_dynamic_next) C(GOMP_loop##_##ordered_guided_next)                       \
+    C(GOMP_loop##_##ordered_runtime_next)                                                            \
     C(GOMP_loop##_##guided_next) C(GOMP_loop##_##nonmonotonic_dynamic_next)                          \
     C(GOMP_loop##_##nonmonotonic_guided_next) C(GOMP_loop##_##runtime_next)                          \
     C(GOMP_loop##_##nonmonotonic_runtime_next) C(GOMP_loop##_##maybe_nonmonotonic_runtime_next)
@@ -53,6 +55,8 @@
     C(GOMP_sections_start) C(GOMP_sections2_start) C(GOMP_sections_next) C(GOMP_single_start)         \
     C(__kmpc_dispatch_next_4) C(__kmpc_dispatch_next_4u) C(__kmpc_dispatch_next_8)                    \
     C(__kmpc_dispatch_next_8u) C(__kmpc_single)                                                       \
+    C(__kmpc_dispatch_init_4) C(__kmpc_dispatch_init_4u) C(__kmpc_dispatch_init_8)                    \
+    C(__kmpc_dispatch_init_8u) C(omp_get_schedule)                                                    \
     LOCK_CALLS(C, ) LOCK_CALLS(C, _)                                                                  \
     C(__kmpc_fork_call) C(__kmpc_barrier) C(__kmpc_global_thread_num) C(__kmpc_critical)              \
     C(__kmpc_critical_with_hint) C(__kmpc_end_critical) C(__kmpc_ordered) C(__kmpc_end_ordered)       \

@@ -22,15 +22,46 @@ static bool is_wanted(void)
     return known == 2;
 }
 
+bool share_is_told(const struct member *m)
+{
+    return m && m->team->followed && atomic_load(&m->team->size) > 1 && is_wanted();
+}
+
+static void share_lock(struct team *team)
+{
+    while (atomic_flag_test_and_set_explicit(&team->sharing, memory_order_acquire))
+        sched_yield();
+}
+
+static void share_unlock(struct team *team)
+{
+    atomic_flag_clear_explicit(&team->sharing, memory_order_release);
+}
+
 bool share_asks(struct member *m, enum share share)
 {
-    if (!m || !m->team->followed || atomic_load(&m->team->size) < 2 || !is_wanted())
+    if (!share_is_told(m))
         return false;
     bool gets = poet_again(event_type(tells[share].got), true);
     poet_turn(m->team->line, event_type(gets ? tells[share].got : tells[share].not_got));
-    while (atomic_flag_test_and_set_explicit(&m->team->sharing, memory_order_acquire))
-        sched_yield();
+    share_lock(m->team);
     return true;
+}
+
+bool share_asks_ordered(struct member *m, const void *site)
+{
+    if (!share_is_told(m))
+        return false;
+    poet_turn(m->team->line, event_type(EVENT_asks));
+    share_lock(m->team);
+    note(EVENT_asks, m->team->line, 0, site);
+    return true;
+}
+
+void share_got_ordered(struct member *m, bool asked)
+{
+    if (asked)
+        share_unlock(m->team);
 }
 
 void share_got(struct member *m, bool asked, enum share share, bool got, const void *site)
@@ -38,5 +69,5 @@ void share_got(struct member *m, bool asked, enum share share, bool got, const v
     if (!asked)
         return;
     note(got ? tells[share].got : tells[share].not_got, m->team->line, 0, site);
-    atomic_flag_clear_explicit(&m->team->sharing, memory_order_release);
+    share_unlock(m->team);
 }
