@@ -295,14 +295,14 @@ static inline void put_pair(struct thread *t, uint16_t shape, struct line *a, un
         look(t, now);
 }
 
-/* Whether a pair is stored as it stands. */
+/* Whether a pair is stored as it stands.  `a` is where the thread is: a line that no other process has. */
 static inline bool is_plain(struct thread *t, const struct line *a, const struct line *b,
                             uintptr_t site)
 {
     return slots_fit(t, 1) && !t->lost_count && !t->untold &&
            site - t->module_start < t->module_bytes &&
            t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
-           is_of(t, b) && !line_is_over(a) && !line_is_over(b) && (!t->measured || !did_any(t->measured));
+           is_of(t, b) && !line_is_over(b) && (!t->measured || !did_any(t->measured));
 }
 
 /* (a run that is repeated waits for its turn first) */
