@@ -96,7 +96,8 @@ enum region_scope {
     SCOPE_FUNCTION, /* `function` is an address in it */
     SCOPE_NAMED, /* a part that the program named: `function` is where its name is told, poet_scope */
     SCOPE_WAITED, /* a call that is recorded: `function` is its event type's code */
-    SCOPE_OTHER, /* all that found no room below its parent */
+    /* Below it, by function, calls on paths that found no room; its own are those that found none there either. */
+    SCOPE_OTHER,
     SCOPE_COUNTED /* calls of the function at `function` that are counted, not timed: what they took, and what they
                    * called, is their caller's.  `real` is since when, by the monotonic clock in ns; 0: always */
 };

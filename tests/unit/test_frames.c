@@ -450,27 +450,58 @@ static void a_context_is_of_one_call_site(void **state)
     end(m);
 }
 
-/* Where there is no more room for contexts, calls are counted below their caller as others. */
-static void what_finds_no_room_is_other(void **state)
+/* Where there is no more room for contexts, calls are counted below one, each for its own function. */
+static void what_finds_no_room_counts_for_its_function(void **state)
 {
     struct measured *m = begin();
-    uint64_t top = (uint64_t)1 << 40, n = 0, calls = 0, others = 0;
+    static uint64_t made[1024], counted[1024];
+    uint64_t top = (uint64_t)1 << 40, n = 0, others = 0;
     for (uint64_t f = 1; n <= REGION_CONTEXTS; f++, n++) { /* (those of one caller are a list) */
         frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
+        made[f]++;
         for (uint64_t in = 1; in <= 300; in++, n++) {
             frames_enter(m, WANTED_COUNTS, (f + in) << 20, 0, SCOPE_FUNCTION, top - 256);
             frames_exit(m, WANTED_COUNTS, (f + in) << 20, top - 256);
+            made[f + in]++;
         }
         frames_exit(m, WANTED_COUNTS, f << 20, top);
     }
     for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
         const struct region_context *is = &contexts_of(m)[c];
-        calls += atomic_load(&is->calls);
-        others += is->scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
+        counted[is->function >> 20] += atomic_load(&is->calls);
+        others += contexts_of(m)[is->parent].scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
     }
-    assert_int_equal(calls, n);
+    assert_memory_equal(counted, made, sizeof made);
     assert_int_equal(others, atomic_load(&m->head->folded));
     assert_true(others > 0);
+    end(m);
+}
+
+/* Of more functions than have room there, the rest is the common context's: it is no caller's. */
+static void what_finds_no_room_at_all_is_other(void **state)
+{
+    struct measured *m = begin();
+    uint64_t top = (uint64_t)1 << 40, n = 0, callers = 0, calls = 0;
+    for (uint64_t f = 1; n <= REGION_CONTEXTS + 2000; f++) {
+        frames_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
+        for (uint64_t in = 0; in < 300; in++, n++) {
+            uint64_t callee = (1 << 20) + f * 300 + in;
+            frames_enter(m, WANTED_COUNTS, callee << 20, 0, SCOPE_FUNCTION, top - 256);
+            frames_exit(m, WANTED_COUNTS, callee << 20, top - 256);
+        }
+        frames_exit(m, WANTED_COUNTS, f << 20, top);
+        callers++;
+    }
+    for (uint32_t c = 1; c < atomic_load(&m->head->contexts); c++) {
+        const struct region_context *is = &contexts_of(m)[c];
+        calls += is->scope == SCOPE_OTHER ? atomic_load(&is->calls) : 0;
+        if (is->scope == SCOPE_FUNCTION)
+            assert_int_equal(atomic_load(&is->calls), 1);
+        n -= is->function >> 20 > 1 << 20;
+        callers -= is->function && is->function >> 20 < 1 << 20;
+    }
+    assert_true(calls > 0);
+    assert_int_equal(calls, n + callers);
     end(m);
 }
 
@@ -483,7 +514,8 @@ int main(void)
         cmocka_unit_test(unseen_ends_come_out),
         cmocka_unit_test(what_is_too_deep_is_counted),
         cmocka_unit_test(a_context_is_of_one_call_site),
-        cmocka_unit_test(what_finds_no_room_is_other),
+        cmocka_unit_test(what_finds_no_room_counts_for_its_function),
+        cmocka_unit_test(what_finds_no_room_at_all_is_other),
         cmocka_unit_test(calls_may_be_counted_only),
         cmocka_unit_test(times_may_be_wanted_now_and_then),
         cmocka_unit_test(what_is_short_and_often_becomes_counted_only),

@@ -2,7 +2,7 @@
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/throttle.h"
 
-/* Contexts for functions leave so many for what finds no room (SCOPE_OTHER). */
+/* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each function below it. */
 #define OTHERS 4096u
 #define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
 
@@ -49,9 +49,8 @@ static uint32_t first_of(struct measured *m, uint32_t context)
 
 /* 0: there is no more room.  A handler may make others meanwhile. */
 static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
-                     uint32_t scope)
+                     uint32_t scope, uint32_t room)
 {
-    uint32_t room = scope == SCOPE_OTHER ? REGION_CONTEXTS : REGION_CONTEXTS - OTHERS;
     if (atomic_load(&m->next) >= room)
         return 0;
     uint32_t c = atomic_fetch_add(&m->next, 1);
@@ -79,13 +78,36 @@ static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uin
     return c;
 }
 
-/* All that finds no room below one context is one; where there is no room for that either, the context itself. */
-static uint32_t other(struct measured *m, uint32_t parent)
+/* The context of SCOPE_OTHER: it is made before any of those below it, so there is room for it. */
+static uint32_t others(struct measured *m)
 {
+    uint32_t c = atomic_load(&m->other);
+    if (c)
+        return c;
+    c = make(m, 0, 0, 0, SCOPE_OTHER, REGION_CONTEXTS);
+    atomic_store(&m->other, c);
+    return c;
+}
+
+/* Calls on paths that find no room are counted below one context, by function: none is counted for another function.
+ * What finds no room there either is that context's own.  A handler in between may make a second one of a function. */
+static uint32_t other(struct measured *m, uint64_t function, uint32_t scope)
+{
+    uint32_t parent = others(m), hash = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40);
     sum_add(&m->head->folded, 1);
-    uint32_t c = search(m, parent, 0, 0, SCOPE_OTHER, LOOKED_THROUGH);
-    c = c ? c : make(m, parent, 0, 0, SCOPE_OTHER);
-    return c ? c : parent;
+    for (uint32_t i = 0; i < OTHER_CONTEXTS; i++) {
+        _Atomic uint32_t *known = &m->others[(hash + i) % OTHER_CONTEXTS];
+        uint32_t c = atomic_load(known), none = 0;
+        if (c && at(m, c)->function == function && at(m, c)->scope == scope)
+            return c;
+        if (c)
+            continue;
+        c = make(m, parent, function, 0, scope, REGION_CONTEXTS);
+        if (c)
+            atomic_compare_exchange_strong(known, &none, c);
+        return c ? c : parent;
+    }
+    return parent;
 }
 
 uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
@@ -93,9 +115,9 @@ uint32_t context_find(struct measured *m, uint32_t parent, uint64_t function, ui
 {
     bool full = atomic_load(&m->next) >= REGION_CONTEXTS - OTHERS;
     uint32_t c = search(m, parent, function, site, scope, full ? LOOKED_THROUGH : REGION_CONTEXTS);
-    c = c ? c : make(m, parent, function, site, scope);
+    c = c ? c : make(m, parent, function, site, scope, REGION_CONTEXTS - OTHERS);
     if (!c)
-        return other(m, parent);
+        return other(m, function, scope);
     atomic_store_explicit(scope == SCOPE_COUNTED ? context_known_counted(m, parent, function, site)
                                                  : context_known(m, parent, function, site),
                           c, memory_order_relaxed);

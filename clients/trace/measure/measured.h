@@ -19,6 +19,7 @@
 #define WANTED_CALLS (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY)
 #define KNOWN_CONTEXTS 4096u
 #define FIRST_CONTEXTS 8192u
+#define OTHER_CONTEXTS 8192u
 /* The stack of a frame that no call lies under: of the thread itself, and of what a coroutine runs. */
 #define OUTERMOST UINT64_MAX
 
@@ -66,6 +67,8 @@ struct measured {
     _Atomic uint64_t every_lost; /* calls that are not there, and it is not said yet */
     uint8_t every_told[REGION_FRAMES]; /* of each frame: its begin was written */
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function, by it */
+    _Atomic uint32_t other; /* context of SCOPE_OTHER; 0: there is none */
+    _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function, by it */
 };
 
 /* [0]: the thread itself, always open */

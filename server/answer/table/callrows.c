@@ -1,6 +1,7 @@
 #include "server/answer/table/callrows.h"
 
 #include "memory/memory.h"
+#include "wire/region.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,11 +192,18 @@ void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns)
     rows->depth = 1;
 }
 
+/* A parent of calls of other functions, and no call itself. */
+static bool only_gathers(const struct callrows *rows, const struct call_function *f)
+{
+    return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
+}
+
 void callrows_flat(struct callrows *rows)
 {
     const struct calls *calls = rows->calls;
     for (uint32_t i = 1; i < calls->function_count; i++)
-        add_row(rows, rows->depth, i, &calls->functions[i].sums);
+        if (!only_gathers(rows, &calls->functions[i]))
+            add_row(rows, rows->depth, i, &calls->functions[i].sums);
 }
 
 void callrows_graph(struct callrows *rows)

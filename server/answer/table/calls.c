@@ -259,7 +259,8 @@ static void add_lost(const struct work *w, const struct call_sums *all, struct s
                        "(POET_METERS=calls=every)",
                        w->processes);
     if (h->folded)
-        table_add_note(t, "%llu calls found no room and count as (other)",
+        table_add_note(t, "%llu calls were on paths that found no room: they count for their "
+                       "functions, below (other) in the tree",
                        (unsigned long long)h->folded);
     if (h->deep)
         table_add_note(t, "%llu calls were too deep to be timed", (unsigned long long)h->deep);
