@@ -8,8 +8,7 @@
 
 struct case_frame {
     uint32_t scope;
-    bool concurrent, outermost;
-    int64_t began_ns;
+    bool concurrent;
     uint32_t sums[KEYS], count; /* indices */
 };
 
@@ -25,7 +24,11 @@ struct case_thread {
     struct entry_seen next;
     struct case_frame *frames;
     size_t depth, room;
-    uint32_t *open; /* by scope: calls */
+    struct case_open { /* by sums: its calls of them, and since when any is open */
+        uint32_t calls;
+        int64_t since_ns;
+    } * open;
+    size_t open_room;
     uint32_t maker;
     int64_t made_ns;
     struct caller maker_was; /* where it was when it made it */
@@ -42,7 +45,6 @@ void cases_add(struct cases *c, const struct entries_thread *thread, const uint3
         (struct case_thread){.scope_of = scope_of,
                              .context_count = context_count,
                              .walk = entries_walk(thread, 0),
-                             .open = memory_zeroed(c->scopes + 1, sizeof(uint32_t)),
                              .maker = maker,
                              .made_ns = made_ns};
 }
@@ -67,23 +69,31 @@ static uint32_t sums_of(struct cases *c, uint32_t from, uint32_t to, uint8_t is)
     return (uint32_t)c->count - 1;
 }
 
-static void enter(struct cases *c, struct case_frame *f, uint32_t sums)
+static void enter(struct cases *c, struct case_thread *t, uint32_t sums, int64_t now)
 {
+    struct case_frame *f = &t->frames[t->depth - 1];
     struct case_sums *s = &c->items[sums];
     f->sums[f->count++] = sums;
     s->calls++;
+    t->open = grow_zeroed(t->open, &t->open_room, sums + 1, sizeof *t->open);
+    if (t->open[sums].calls++)
+        return;
+    t->open[sums].since_ns = now;
     if (!s->open++)
-        s->since_ns = f->began_ns;
+        s->since_ns = now;
 }
 
-static void leave(struct cases *c, const struct case_frame *f, int64_t now)
+/* A thread is in calls of one sums as long as it is in any of them: recursion counts once. */
+static void leave(struct cases *c, struct case_thread *t, const struct case_frame *f, int64_t now)
 {
     for (uint32_t i = 0; i < f->count; i++) {
         struct case_sums *s = &c->items[f->sums[i]];
+        struct case_open *open = &t->open[f->sums[i]];
+        if (--open->calls)
+            continue;
+        s->thread_ns += now - open->since_ns;
         if (!--s->open)
             s->elapsed_ns += now - s->since_ns;
-        if (f->outermost)
-            s->thread_ns += now - f->began_ns;
     }
 }
 
@@ -139,19 +149,18 @@ static void begin_call(struct cases *c, struct case_thread *t, uint32_t context,
     bool inside = caller.scope;
     t->frames = grow(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
     struct case_frame *f = &t->frames[t->depth++];
-    *f = (struct case_frame){.scope = scope, .began_ns = now};
+    *f = (struct case_frame){.scope = scope};
     look_whether_it_runs(c, t);
     if (!scope || c->waits[scope])
         return;
     f->concurrent = another_runs(c, t, now);
-    f->outermost = !t->open[scope]++;
-    enter(c, f, sums_of(c, 0, scope, f->concurrent));
+    enter(c, t, sums_of(c, 0, scope, f->concurrent), now);
     caller = inside ? caller : t->maker_was;
     if (!caller.scope)
         return;
     uint8_t is = case_of(caller, f->concurrent, inside);
-    enter(c, f, sums_of(c, caller.scope, 0, is));
-    enter(c, f, sums_of(c, caller.scope, scope, is));
+    enter(c, t, sums_of(c, caller.scope, 0, is), now);
+    enter(c, t, sums_of(c, caller.scope, scope, is), now);
 }
 
 static void end_call(struct cases *c, struct case_thread *t, int64_t now)
@@ -159,9 +168,7 @@ static void end_call(struct cases *c, struct case_thread *t, int64_t now)
     if (!t->depth)
         return;
     struct case_frame *f = &t->frames[--t->depth];
-    leave(c, f, now);
-    if (f->count)
-        t->open[f->scope]--;
+    leave(c, t, f, now);
     look_whether_it_runs(c, t);
 }
 

@@ -21,10 +21,9 @@ struct case_sums {
         to; /* scopes; from 0: of `to`, whoever called it; to 0: of all that `from` called */
     uint8_t is; /* its case; with from 0 its state, 0 or 1 */
     uint64_t calls;
-    int64_t
-        thread_ns; /* over all threads, of calls that are the outermost of their function there */
+    int64_t thread_ns; /* summed over threads: while each was in one of them, or several */
     int64_t elapsed_ns; /* while any thread was in one of them */
-    uint32_t open;
+    uint32_t open; /* threads that are */
     int64_t since_ns;
 };
 
