@@ -19,6 +19,7 @@
 #define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
+#define LAG_MOST 4u        /* where only a part is kept: so much is told while a state is written */
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
 
 struct saving {
@@ -375,6 +376,11 @@ void saving_poll(struct run *run)
 bool saving_presses(const struct run *run)
 {
     return run->saving && run->saving->keep_bytes && run->saving->step != IDLE;
+}
+
+bool saving_lags(const struct run *run)
+{
+    return saving_presses(run) && tracefile_unsaved(run->trace) >= LAG_MOST * enough(run);
 }
 
 static bool one_step(struct run *run)

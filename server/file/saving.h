@@ -26,6 +26,9 @@ void saving_poll(struct run *run);
 bool saving_go_on(struct run *run, struct share share);
 /* Little should be told meanwhile: what is told is to be saved, and forgotten, too. */
 bool saving_presses(const struct run *run);
+/* So much was told meanwhile that nothing more should be before it is written: a loop that gets little of the
+ * processor makes a step of it in a turn, and tells a whole chunk. */
+bool saving_lags(const struct run *run);
 /* Saves if that spares a reader work; false: the share is spent, and there is more to do. */
 bool saving_finish(struct run *run, struct share share);
 

@@ -138,6 +138,15 @@ static void read_wanted(struct server *server)
     }
 }
 
+/* With POET_TEST_SAVE_STEP set, one step in a turn: what a loop comes to that gets little of the processor. */
+static struct share saving_share(void)
+{
+    static int step = -1;
+    if (step < 0)
+        step = getenv("POET_TEST_SAVE_STEP") != NULL;
+    return share_of(step ? 0 : TURN_SAVE_NS);
+}
+
 void program_poll(struct server *server)
 {
     turn_doing("queues");
@@ -159,7 +168,7 @@ void program_poll(struct server *server)
         if (server->runs.items[i]->live)
             tracefile_settle(server->runs.items[i]->trace);
     turn_doing("states of runs");
-    struct share saves = share_of(TURN_SAVE_NS);
+    struct share saves = saving_share();
     for (size_t i = 0; i < server->runs.count; i++)
         all &= !server->runs.items[i]->live || saving_go_on(server->runs.items[i], saves);
     turn_doing("hang-ups");

@@ -322,6 +322,15 @@ static bool tell_one(struct server *server, struct run *run, struct share share)
     return true;
 }
 
+/* What is told is bounded by what was forgotten, not by the time that either takes: true if that comes first. */
+static bool catch_up(struct run *run)
+{
+    if (!run->live || !saving_lags(run))
+        return false;
+    saving_go_on(run, (struct share){0});
+    return true;
+}
+
 bool telling_go_on(struct server *server, struct share share, struct share little)
 {
     struct runs *runs = &server->runs;
@@ -330,7 +339,9 @@ bool telling_go_on(struct server *server, struct share share, struct share littl
         more = later = false;
         for (size_t i = 0; i < runs->count && share_left(share); i++) {
             struct run *run = runs->items[(server->tell_first + i) % runs->count];
-            if (saving_presses(run) && !share_left(little))
+            if (catch_up(run))
+                more = true;
+            else if (saving_presses(run) && !share_left(little))
                 later = true;
             else
                 more |= run->live && tell_one(server, run, share);
