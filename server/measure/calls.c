@@ -72,6 +72,7 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
         to->since_ns = s->since_ns;
     add_ns(&to->self_ns, s->self_ns);
     add_ns(&to->total_ns, s->total_ns);
+    add_ns(&to->nested_ns, s->nested_ns);
     add_ns(&to->cpu_ns, s->cpu_ns);
     add_ns(&to->running_ns, s->running_ns);
     if (s->ended) {
@@ -178,6 +179,8 @@ static void add(struct calls *calls, const struct context_thread *thread, uint32
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
     struct call_sums sums = calls_of_context(thread, c);
     uint32_t function = function_of(calls, scopes[index]);
+    bool nested = calls->within && map_get(calls->within, scopes[index], 0);
+    sums.nested_ns = nested ? sums.total_ns : 0;
     nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
     calls_sum(&calls->functions[function].sums, &sums);
     calls_sum(&calls->nodes[nodes[index]].sums, &sums);

@@ -2,7 +2,8 @@
  *
  * Each thread has a tree of calling contexts (contexts.h).  Contexts of one scope, a small number that the caller gives
  * (0: the thread itself), are one function.  What a function took itself (self) is the sum over all of its contexts; its
- * total is that of its outermost calls alone, those that land in themselves (wire/region.h), so no time is counted twice.
+ * total is that of its outermost calls alone, those that land in themselves (wire/region.h), so no time of a thread is
+ * counted twice; totals of several threads are added, also where one was made within the function by another (nested).
  * Of calls that have not ended, what they took so far counts.  Functions that call each other in a circle are a cycle:
  * strongly connected (Tarjan, Depth-first search and linear graph algorithms, 1972), numbered from 1.
  *
@@ -22,6 +23,7 @@ struct call_sums {
     uint64_t counted; /* of the calls: counted only, their time is their callers' */
     uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
     int64_t self_ns, total_ns, cpu_ns;
+    int64_t nested_ns; /* of total: on threads that were made within other calls of the function */
     int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
     double cost_ps; /* of measuring: within its self */
     bool timed; /* times are known */
@@ -61,6 +63,7 @@ struct calls {
     size_t node_count, node_room;
     uint32_t cycles;
     struct map function_of, arc_of, node_of; /* to 1 + index */
+    const struct map *within; /* of the thread that is added: scopes in which it was made; or NULL */
 };
 
 /* How many calls of the thread were counted only, not timed. */

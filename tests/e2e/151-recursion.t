@@ -19,4 +19,37 @@ is 'each case of recursion in one thread takes as long by the clock as by its th
     "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
         print "$r->{case} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
         END { print "rows\n" if $n > 8 }' cases)" rows
+
+# ---- over threads: what a function took on threads that it made itself is in its total, and told apart ----
+cat >threads.c <<'C'
+#include <pthread.h>
+#include <time.h>
+#define NOINLINE __attribute__((noinline))
+#define UNSEEN __attribute__((no_instrument_function))
+static void pass(long n) { struct timespec t = {0, n * 1000000}; nanosleep(&t, 0); }
+NOINLINE void step(int n);
+NOINLINE void other(void) { pass(2); }
+UNSEEN void *begin(void *n) { step((int)(long)n); other(); return 0; }
+NOINLINE void step(int n)
+{
+    pthread_t t;
+    pass(2);
+    if (n && !pthread_create(&t, 0, begin, (void *)(long)(n - 1))) pthread_join(t, 0);
+}
+int main(void) { other(); step(2); return 0; }
+C
+poetcc -profile -trace -ignore=pass -g -O1 threads.c -o threads || exit 1
+POET_METERS=calls poet record -o threads.poet -- ./threads 2>/dev/null
+# row FILE FUNCTION COLUMN...
+row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { my $r = decode_json($_)->{row} or next; my $s = $r->{scope};
+    $s = $s->{name} if ref $s; print join(" ", map { $r->{$_} } @c), "\n" if $s =~ /^\Q$of\E\b/ }' "$@"; }
+poet calls --json threads.poet >sums
+poet calls --by thread --json threads.poet >apart
+row apart step total_ns | sort -n >each # the thread that the others are made in took longest
+is 'three threads called it' "$(row sums step calls) $(wc -l <each)" '3 3'
+is 'its total is that of all threads' "$(row sums step total_ns)" "$(awk '{ sum += $1 } END { printf "%d", sum }' each)"
+is 'and what it took on threads that it made is told apart' "$(row sums step nested_ns)" \
+    "$(head -2 each | awk '{ sum += $1 } END { printf "%d", sum }')"
+is 'what merely runs on several threads is not nested' "$(row sums other nested_ns)" 0
+like 'a note says so' "$(poet calls threads.poet)" 'on threads that the same function made'
 done_testing

@@ -29,7 +29,8 @@ enum column {
     LIFE,
     UNACCOUNTED,
     COUNTED,
-    SINCE
+    SINCE,
+    NESTED
 };
 
 #define HOOKS "calls, as the program measured them"
@@ -63,7 +64,8 @@ static const struct {
                [LIFE] = {"life_ns", "lives", TABLE_NS, IN_NONE},
                [UNACCOUNTED] = {"unaccounted_ns", "unaccounted", TABLE_NS, IN_NONE},
                [COUNTED] = {"counted", "counted only", TABLE_COUNT, IN_NONE},
-               [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE}};
+               [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE},
+               [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
 
 void callrows_columns(struct shown_table *t, bool times)
 {
@@ -112,6 +114,7 @@ static void set_times(const struct callrows *rows, struct table_cell *cells,
     if (s->total) {
         cells[TOTAL] = cell_number(s->total_ns);
         set_share(&cells[TOTAL_SHARE], s->total_ns, rows->life_ns);
+        cells[NESTED] = cell_number(s->nested_ns);
     }
     if (calls_cpu_known(s))
         cells[CPU] = cell_number(s->cpu_ns);

@@ -1,5 +1,6 @@
 /* The table of calls: how often each function was called, and what it took (server/measure/calls.h). */
 #include "server/answer/table/callrows.h"
+#include "server/answer/table/makers.h"
 #include "server/answer/table/scopes.h"
 #include "server/measure/callpart.h"
 #include "server/run/run.h"
@@ -20,6 +21,7 @@ struct work {
     struct contexts *all;
     uint64_t taken; /* how often regions had been read when this was asked */
     struct scopes scopes;
+    struct makers makers;
     struct called *called;
     size_t called_count, called_room;
     uint32_t next; /* thread */
@@ -132,7 +134,12 @@ static void add_sums(struct work *w, const struct context_thread *thread, int64_
         w->beyond_ns += self_ns - life_ns;
         life_ns = self_ns;
     }
+    struct map within = {0};
+    makers_within(&w->makers, w->view, &w->scopes, thread->line, &within);
+    called->calls.within = &within;
     calls_add(&called->calls, thread, scopes);
+    called->calls.within = NULL;
+    map_free(&within);
     free(scopes);
     called->life_ns += life_ns;
     w->life_ns += life_ns;
@@ -284,6 +291,16 @@ static void add_counted(const struct call_sums *all, struct shown_table *t)
                 : "");
 }
 
+static void add_nested(const struct call_sums *all, struct shown_table *t)
+{
+    if (all->nested_ns)
+        table_add_note(t,
+                       "totals add what each thread took: %.3f ms of them (nested_ns) were on threads "
+                       "that the same function made; poet calls --elapsed has how long any thread was "
+                       "in it",
+                       (double)all->nested_ns / 1e6);
+}
+
 static double percent(double part, double of) { return of > 0 ? 100 * part / of : 0; }
 
 static void add_footer(const struct work *w, const struct call_sums *all, struct shown_table *t)
@@ -348,6 +365,7 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
     if (w->view->run->connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
     add_counted(all, t);
+    add_nested(all, t);
     add_lost(w, all, t);
 }
 
@@ -411,6 +429,7 @@ static void free_work(void *work)
     free(w->called);
     free(w->seen);
     scopes_free(&w->scopes);
+    makers_free(&w->makers);
     free(w);
 }
 

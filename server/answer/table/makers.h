@@ -1,0 +1,24 @@
+/* The functions in which a thread was made: those that its maker had open as it made it, and those in which the maker was
+ * made itself.  The event that made the thread bears the calling context of its maker. */
+#ifndef SERVER_ANSWER_TABLE_MAKERS_H
+#define SERVER_ANSWER_TABLE_MAKERS_H
+
+#include "memory/map.h"
+#include "server/answer/table/scopes.h"
+#include "server/answer/table/table.h"
+
+#define MAKERS_DEPTH 64u /* makers of makers, at most */
+
+/* Zero-initialised: no maker was met. */
+struct makers {
+    uint32_t line; /* of the maker that was met last; 0: none */
+    size_t count; /* its contexts */
+    uint32_t *scopes; /* of these */
+};
+
+/* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no calls. */
+void makers_within(struct makers *makers, const struct table_view *view, struct scopes *scopes,
+                   uint32_t line, struct map *within);
+void makers_free(struct makers *makers); /* empties it */
+
+#endif
