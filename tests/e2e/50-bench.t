@@ -2,7 +2,8 @@
 # make bench: each part runs, at a thousandth of its size, and prints figures.
 . "$(dirname "$0")/lib.sh"
 make -s -C "$root" B="$B" "$B/tests/scale" "$B/tests/waiting" "$B/tests/look" || exit 1
-bench() { B=$B PARTS=$1 SIZE=0.001 TMPDIR=$work "$root/tests/bench/bench.sh" >out 2>err; }
+# (a part that hangs ends with all that it started, and what it printed is shown)
+bench() { B=$B PARTS=$1 SIZE=0.001 TMPDIR=$work timeout 120 "$root/tests/bench/bench.sh" >out 2>err; }
 
 for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1/p' "$root/tests/bench/bench.sh"); do
     if bench "$part" && ! [ -s err ]; then
