@@ -2,7 +2,8 @@
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/throttle.h"
 
-/* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each function below it. */
+/* Contexts for calls leave so many for what finds no room: one of SCOPE_OTHER, and one for each
+ * function below it. */
 #define OTHERS 4096u
 #define LOOKED_THROUGH 64u /* where there is no more room, so that nobody waits for a long list */
 
@@ -89,8 +90,9 @@ static uint32_t others(struct measured *m)
     return c;
 }
 
-/* Calls on paths that find no room are counted below one context, by function: none is counted for another function.
- * What finds no room there either is that context's own.  A handler in between may make a second one of a function. */
+/* Calls on paths that find no room are counted below one context, by function: none is counted for
+ * another function.  What finds no room there either is that context's own.  A handler in between
+ * may make a second one of a function. */
 static uint32_t other(struct measured *m, uint64_t function, uint32_t scope)
 {
     uint32_t parent = others(m), hash = (uint32_t)(function * 0x9e3779b97f4a7c15u >> 40);

@@ -1,5 +1,6 @@
-/* The functions in which a thread was made: those that its maker had open as it made it, and those in which the maker was
- * made itself.  The event that made the thread bears the calling context of its maker. */
+/* The functions in which a thread was made: those that its maker had open as it made it, and those
+ * in which the maker was made itself.  The event that made the thread bears the calling context of
+ * its maker. */
 #ifndef SERVER_ANSWER_TABLE_MAKERS_H
 #define SERVER_ANSWER_TABLE_MAKERS_H
 
@@ -16,7 +17,8 @@ struct makers {
     uint32_t *scopes; /* of these */
 };
 
-/* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no calls. */
+/* Adds the scopes in which the thread of a line was made to a set; none where its maker measured no
+ * calls. */
 void makers_within(struct makers *makers, const struct table_view *view, struct scopes *scopes,
                    uint32_t line, struct map *within);
 void makers_free(struct makers *makers); /* empties it */
