@@ -501,9 +501,13 @@ static void stop(void)
     launch_end();
     if (!atomic_load(&live))
         return;
-    modules_look_again();
+    struct thread *t = thread_present();
+    if (t)
+        modules_meet_opened(t);
+    else
+        modules_look_again();
     if (!LIKELY(!replays))
-        part_await_others(thread_present());
+        part_await_others(t);
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
     if (libraries && modules_under_record())
         unseen_tell(UNSEEN_RUNTIME,

@@ -18,6 +18,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
+#include "clients/trace/core/say.h"
 #include "clients/trace/measure/picked.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
@@ -34,10 +35,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #define MODULES 1024u
+#define KEPT_MODULES 512u
+#define KEPT_BYTES ((size_t)256 << 20)
 
 enum whose {
     WHOSE_NOBODY,
@@ -54,6 +59,8 @@ static struct module {
     uintptr_t code_start, code_end;
     enum whose whose;
     bool records;
+    bool kept; /* it was closed, and nothing else comes to lie there */
+    unsigned present; /* the last round in which the loader had it */
     uintptr_t bias;
     const char *path;
     const void *announcement; /* the body of its MODULE */
@@ -63,6 +70,8 @@ static _Atomic unsigned module_count;
 static _Atomic uintptr_t program_start, program_end;
 static latch lock;
 static unsigned long long seen_adds;
+static unsigned kept_modules, round_of_looking;
+static size_t kept_bytes = KEPT_BYTES; /* from there on none is kept */
 
 bool modules_record, modules_cxx;
 static bool under_record, record_all;
@@ -216,6 +225,7 @@ static const struct module *note(const struct loaded *m)
     if (i == MODULES)
         return NULL;
     struct module *new = &modules[i];
+    new->kept = false;
     new->code_start = m->code_start;
     new->code_end = m->code_end;
     new->whose = whose_is(m);
@@ -276,6 +286,9 @@ void modules_begin(void)
     include = environment_get("POET_INCLUDE");
     exclude = environment_get("POET_EXCLUDE");
     modules_record = under_record;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
+        kept_bytes = 0;
     dl_iterate_phdr(list, NULL);
 }
 
@@ -322,6 +335,23 @@ void modules_look_again(void)
     errno = saved;
 }
 
+void modules_meet_opened(struct thread *t)
+{
+    int saved = errno;
+    if (!t || !t->queue || t->busy)
+        return;
+    busy_begin(t);
+    find_new(t, 0);
+    busy_end(t);
+    errno = saved;
+}
+
+void modules_meet_function(uintptr_t function)
+{
+    if (!find(function))
+        modules_meet_opened(thread_mine);
+}
+
 void modules_meet(struct thread *t, uintptr_t site)
 {
     int saved = errno;
@@ -333,6 +363,67 @@ void modules_meet(struct thread *t, uintptr_t site)
         return;
     t->module_start = atomic_load_explicit(&m->start, memory_order_relaxed);
     t->module_bytes = atomic_load_explicit(&m->end, memory_order_relaxed) - t->module_start;
+}
+
+/* ---- what is closed ---- */
+
+static int note_present(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    for (unsigned i = 0; i < atomic_load(&module_count); i++)
+        if (!modules[i].kept && modules[i].bias == info->dlpi_addr)
+            modules[i].present = round_of_looking;
+    return 0;
+}
+
+static void say_what_is_not_kept(void)
+{
+    static bool said;
+    if (said)
+        return;
+    said = true;
+    say("libraries were closed where no addresses can be kept free: names of code in them may be "
+        "those of libraries that are opened later");
+}
+
+/* Reserves where it lay; false: there is no room for that, or something else lies there already. */
+static bool keep_range(const struct module *m)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = m->start & ~(page - 1),
+              bytes = ((m->end + page - 1) & ~(page - 1)) - start;
+    void *at = (void *)start;
+    if (kept_modules >= KEPT_MODULES || kept_bytes + bytes > KEPT_BYTES) {
+        say_what_is_not_kept();
+        return false;
+    }
+    void *kept = mmap(at, bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (kept != at) { /* an older kernel takes the address for a wish */
+        if (kept != MAP_FAILED)
+            munmap(kept, bytes);
+        return false;
+    }
+    kept_modules++;
+    kept_bytes += bytes;
+    return true;
+}
+
+void modules_keep_closed(struct thread *t)
+{
+    int saved = errno;
+    if (!t || t->busy)
+        return;
+    busy_begin(t);
+    latch_take(&lock);
+    round_of_looking++;
+    dl_iterate_phdr(note_present, NULL);
+    for (unsigned i = 0; i < atomic_load(&module_count); i++)
+        if (!modules[i].kept && modules[i].present != round_of_looking)
+            modules[i].kept = keep_range(&modules[i]);
+    latch_give(&lock);
+    busy_end(t);
+    errno = saved;
 }
 
 bool modules_has_code(uintptr_t address)

@@ -25,6 +25,13 @@ void modules_look_again(void); /* for what was loaded meanwhile */
 void modules_announce(struct out *out); /* a MODULE for each */
 /* A record comes from a module that is not the thread's last one; announces what is new. */
 void modules_meet(struct thread *thread, uintptr_t site);
+/* Announces libraries that were opened meanwhile; nothing in a thread that is busy, or NULL. */
+void modules_meet_opened(struct thread *thread);
+/* The same, if the calling thread calls a function where nothing was known to lie. */
+void modules_meet_function(uintptr_t function);
+/* Libraries were closed: reserves the addresses of those that are gone, as far as there is room
+ * for it, so that no other code comes to lie there and bears their names. */
+void modules_keep_closed(struct thread *thread);
 bool modules_has_code(uintptr_t address);
 bool modules_is_runtime(uintptr_t address);
 bool modules_program_data(uintptr_t address); /* in what was loaded with the program itself */

@@ -12,6 +12,8 @@ static struct region_context *at(const struct measured *m, uint32_t context)
     return &contexts_of(m)[context];
 }
 
+void (*_Atomic frames_meet)(uintptr_t function);
+
 static uint32_t search(const struct measured *m, uint32_t parent, uint64_t function, uint64_t site,
                        uint32_t scope, uint32_t most)
 {
@@ -76,6 +78,9 @@ static uint32_t make(struct measured *m, uint32_t parent, uint64_t function, uin
     while (!__atomic_compare_exchange_n(first, &new->sibling, c, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
+    void (*meet)(uintptr_t) = atomic_load_explicit(&frames_meet, memory_order_relaxed);
+    if (meet && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
+        meet((uintptr_t)function);
     return c;
 }
 

@@ -42,6 +42,8 @@ enum pick {
     PICK_SKIPPED, /* but what it calls is */
     PICK_COUNTED /* likewise, and its calls are counted */
 };
+/* A path to a function was met first; NULL: that is of no interest. */
+extern void (*_Atomic frames_meet)(uintptr_t function);
 extern enum pick (*_Atomic frames_pick)(uint64_t function);
 /* No ignored call is open any more. */
 void frames_heed(struct measured *m);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/measure/hooks.h"
 
+#include "clients/trace/core/module.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/region.h"
@@ -23,6 +24,7 @@ static bool adopts;
 void hooks_begin(void)
 {
     adopts = (wanted_first() & WANTED_CALLS) != 0;
+    atomic_store(&frames_meet, modules_meet_function);
 #if !defined(POET_STATIC)
     void *enter = next_in(RTLD_NEXT, "__cyg_profile_func_enter");
     void *leave = next_in(RTLD_NEXT, "__cyg_profile_func_exit");

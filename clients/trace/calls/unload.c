@@ -1,0 +1,26 @@
+/* dlclose(3): the server learns of a library before it is closed, and no other library is loaded
+ * where it lay, so that its names stay its own. */
+#define _GNU_SOURCE
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/next.h"
+
+#include <stdatomic.h>
+
+#if !defined(POET_STATIC)
+__attribute__((visibility("default"))) int dlclose(void *handle);
+
+int dlclose(void *handle)
+{
+    static int (*_Atomic real_dlclose)(void *);
+    int (*call)(void *) = atomic_load(&real_dlclose);
+    if (!call) {
+        *(void **)&call = next_call("dlclose");
+        atomic_store(&real_dlclose, call);
+    }
+    modules_meet_opened(thread_present());
+    int result = call ? call(handle) : -1;
+    modules_keep_closed(thread_present());
+    return result;
+}
+#endif

@@ -1,0 +1,68 @@
+#!/bin/bash
+# Libraries that are opened and closed while the program runs: each bears its own names, and what was opened has names.
+. "$(dirname "$0")/lib.sh"
+
+cat >part.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#define JOIN(a, b) a##b
+#define CALLED(part, what) JOIN(part, what)
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void CALLED(PART, _draw)(void)
+{
+#if defined(LOCKS)
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+#endif
+    void *volatile p = malloc(100);
+    (void)p;
+}
+void run(int n) { while (n--) CALLED(PART, _draw)(); }
+C
+cat >host.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **args)
+{
+    for (int i = 2; i + 1 < count; i += 2) {
+        void *part = dlopen(args[i], RTLD_NOW);
+        void (*run)(int) = (void (*)(int))dlsym(part, "run");
+        if (!run) return 1;
+        run(atoi(args[i + 1]));
+        if (*args[1] == 'c' && dlclose(part)) return 2;
+        if (*args[1] == 'c' && dlopen(args[i], RTLD_NOW | RTLD_NOLOAD)) return 3;
+    }
+    return 0;
+}
+C
+for part in one two; do
+    poetcc -profile -trace -g -O1 -shared -fPIC -DPART=$part -DLOCKS part.c -o $part.so || exit 1
+    poetcc -profile -g -O1 -shared -fPIC -DPART=$part part.c -o $part-bare.so || exit 1
+done
+poetcc -profile -trace -g -O1 host.c -o host || exit 1
+
+# calls FILE: how often each function was called that draws
+calls() { poet calls --json "$1" | perl -ne 'print "$1 $2\n" if /"scope":"(\w+_draw) .*?"calls":(\d+)/' | sort; }
+# taken FILE: how many blocks each took
+taken() { poet memory --json "$1" | perl -ne 'print "$1 $2\n" if /"scope":"(\w+_draw) .*?"taken":(\d+)/' | sort; }
+both=$(printf '%s\n' 'one_draw 3' 'two_draw 70')
+for of in 'close .so' 'close -bare.so' 'keep -bare.so'; do
+    way=${of% *} library=${of#* }
+    run=$way$library.poet
+    poet record -m calls,memory -o $run -- ./host $way ./one$library 3 ./two$library 70 2>/dev/null
+    is "$of: the program ends as it does by itself" $? 0
+    is "$of: calls stand under their own names" "$(calls $run)" "$both"
+    is "$of: so does what was taken" "$(taken $run)" "$both"
+done
+poet dump --json close.so.poet >events
+is 'so do events' "$(for f in one two; do grep -c "\"calls\":\[\"${f}_draw " events; done | xargs)" \
+    "$(perl -e 'my $n = `grep -c one_draw events`; print "$n " . $n / 3 * 70 if $n' | xargs)"
+
+# Of many libraries only some leave their addresses unused: the program runs on.
+many=$(for i in $(seq 150); do echo ./one.so 1 ./two.so 1; done)
+poet record -m calls -o many.poet -- ./host close $many 2>/dev/null
+is 'libraries may be opened and closed as often as one likes' $? 0
+is 'a limit of address space is the program'\''s own' "$( (ulimit -v 4000000; poet record -m calls -o limit.poet -- \
+    ./host close ./one.so 3 ./two.so 70 2>/dev/null; echo $?))" 0
+done_testing
