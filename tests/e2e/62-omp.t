@@ -163,7 +163,7 @@ for compiler in gcc clang; do
     is "$compiler: everything stands as OpenMP orders it" "$(python3 "$here/omp.py" order order.poet)" ""
     is "$compiler: nothing is in doubt" "$(figure order.poet doubtful)" 0
     like "$compiler: nothing is said not to be followed" "$(poet stat --json order.poet)" '"unseen":\[\]'
-    types=$(python3 "$here/omp.py" types order.poet | sed 's/ spawn [0-9]*//; s/ task[a-z]* [0-9]*//g; s/ reach [0-9]*//; s/ through [0-9]*//; s/ done [0-9]*//; s/ chunk [0-9]*//; s/ nothing [0-9]*//')
+    types=$(python3 "$here/omp.py" types order.poet | sed 's/ spawn [0-9]*//; s/ task[a-z]* [0-9]*//g; s/ reach [0-9]*//; s/ through [0-9]*//; s/ done [0-9]*//; s/ chunk [0-9]*//; s/ nothing [0-9]*//; s/ asks [0-9]*//; s/^asks [0-9]* //')
     [ "$order" = unset ] && order=$types
     is "$compiler: the same events as with the other runtime" "$types" "$order"
     like "$compiler: critical sections have their names" "$(poet ls order.poet; poet dump order.poet)" 'M:section'
