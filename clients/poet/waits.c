@@ -110,11 +110,12 @@ static uint32_t find_longest(const struct wanted *w, const struct table_names *n
                              const struct shown_table *t, long long *waits)
 {
     uint32_t where = table_find(t, "where"), most = table_find(t, "most_ns"),
-             count = table_find(t, "waits"), found = t->row_count;
+             count = table_find(t, "waits"), share = table_find(t, "share"), found = t->row_count;
     *waits = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
         const struct table_cell *cells = table_cells(t, i);
-        if (t->rows[i].depth || cells[where].is != CELL_PLACE ||
+        bool ended = cells[share].is != CELL_NULL; /* nothing tells yet why another takes so long */
+        if (t->rows[i].depth || !ended || cells[where].is != CELL_PLACE ||
             !placed_is(names, cells[where].place, w->place))
             continue;
         *waits += cells[count].number;

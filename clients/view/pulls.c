@@ -95,6 +95,13 @@ static void write_curve(struct view *view, const char *file)
     fclose(f);
 }
 
+static void show_page(struct view *view, const char *page)
+{
+    drawer_open(view, page);
+    const char *said = page_said(drawer_page(view));
+    g_print("%s: %s\n", page, said ? said : "rows");
+}
+
 static void tell_reason(struct view *view)
 {
     const char *said = reason_said(view, NULL);
@@ -137,6 +144,8 @@ bool pulls_perform(struct view *view, const char *what, const char *given)
 {
     if (strcmp(what, "drawer") == 0)
         strcmp(given, "none") == 0 ? drawer_close(view) : drawer_open(view, given);
+    else if (strcmp(what, "look") == 0)
+        show_page(view, given);
     else if (strcmp(what, "row") == 0)
         select_row(view, given);
     else if (strcmp(what, "enter-row") == 0)

@@ -23,6 +23,7 @@
  *   late SECONDS           prints how long after they happened events were in a frame: those with a text "at NS", ns
  *                          of CLOCK_MONOTONIC
  *   drawer PAGE|none       opens the drawer at a page, or closes it
+ *   look PAGE              opens it at a page, and prints what that says at once instead of rows
  *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
  *   enter-row              what Enter does with it
  *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected

@@ -80,6 +80,8 @@ static void ask_soon(struct paged *p)
     p->soon = g_timeout_add(ms, on_soon, p);
 }
 
+static void show_said(struct paged *p);
+
 static void on_cancel(GtkButton *button, gpointer data)
 {
     struct paged *p = data;
@@ -89,6 +91,7 @@ static void on_cancel(GtkButton *button, gpointer data)
         tabled_cancel(&p->tabled);
     else
         ask(p);
+    show_said(p);
     show_progress(p);
 }
 
@@ -118,13 +121,22 @@ static char *foot_of(struct paged *p)
 
 static void show_table(struct paged *p);
 
-static void show_said(struct paged *p)
+/* Instead of rows; NULL: there are some.  That there is nothing is said once the table is here. */
+static const char *said_of(const struct paged *p)
 {
     const struct shown_table *t = &p->tabled.table;
-    const char *said = t->problem                  ? t->problem
-                       : t->row_count              ? NULL
-                       : t->total && p->page->none ? p->page->none
-                                                   : p->page->nothing;
+    return t->problem                  ? t->problem
+           : t->row_count              ? NULL
+           : p->given_up               ? "The analysis was canceled."
+           : !p->view->link.has_run    ? "No run is open."
+           : !p->tabled.here           ? "Looking at the run..."
+           : t->total && p->page->none ? p->page->none
+                                       : p->page->nothing;
+}
+
+static void show_said(struct paged *p)
+{
+    const char *said = said_of(p);
     GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);
@@ -395,6 +407,12 @@ void page_focus(struct paged *p)
         grid_focus(p->grid);
     else if (shown != p->said && !(p->page->focus && p->page->focus(p->view)))
         gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD);
+}
+
+const char *page_said(const struct paged *p)
+{
+    bool said = gtk_stack_get_visible_child(GTK_STACK(p->stack)) == p->said;
+    return said ? gtk_label_get_text(GTK_LABEL(p->said)) : NULL;
 }
 
 bool page_busy(const struct paged *p) { return tabled_runs(&p->tabled) || (p->soon && p->stale); }

@@ -56,6 +56,7 @@ const struct page *page_of(const struct paged *paged);
 void page_tell(struct paged *paged, enum news news, bool seen);
 void page_clear(struct paged *paged); /* another run */
 void page_focus(struct paged *paged);
+const char *page_said(const struct paged *paged); /* instead of rows; NULL: rows are shown */
 bool page_busy(const struct paged *paged); /* is its table asked for, or about to be? */
 void page_ask(struct paged *paged); /* its question is another one */
 void page_filter(struct paged *paged); /* it keeps other rows */

@@ -212,28 +212,35 @@ static struct table_cell say_for(const struct table_view *view, const struct gro
 
 static double part(int64_t ns, int64_t of) { return of ? (double)ns / (double)of : 0; }
 
-static void set_cells(const struct table_view *view, const struct work *w,
-                      const struct group *group, int64_t all_ns, struct table_cell *cells)
+/* What is known of waits that have ended and of those that have not; longest: one of them. */
+static void set_common(const struct table_view *view, const struct work *w,
+                       const struct group *group, const struct wait *longest,
+                       struct table_cell *cells)
 {
     enum group_by by = w->groups.grouping.by;
     cells[WAITED] = cell_number(group->waited_ns);
-    cells[SHARE] = cell_real(part(group->waited_ns, all_ns));
     cells[WAITS] = cell_number((int64_t)group->waits);
     if (by != GROUP_SITE && by != GROUP_THREAD)
-        cells[CATEGORY] =
-            categories_cell(categories_wait(&w->categories, &view->measured->waits[group->first]));
+        cells[CATEGORY] = categories_cell(categories_wait(&w->categories, longest));
     if (by != GROUP_OBJECT && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[WHERE] = cell_place(table_place(view, group->place));
     if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
         cells[TYPE] = causing_text(run_type_name(view->run, group->type));
     if (by != GROUP_SITE && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[FOR] = say_for(view, group, by);
-    cells[KIND] = say_kinds(group);
     cells[CLASS] = causing_text(group->mixed ? "mixed" : causing_class(group->class));
-    cells[RELEASED_BY] = cell_place(table_place(view, group->released_by));
     if (by == GROUP_THREAD || by == GROUP_WAIT)
         cells[THREAD] = cell_line(group->thread);
     cells[MOST] = cell_number(group->most_ns);
+}
+
+static void set_cells(const struct table_view *view, const struct work *w,
+                      const struct group *group, int64_t all_ns, struct table_cell *cells)
+{
+    set_common(view, w, group, &view->measured->waits[group->first], cells);
+    cells[SHARE] = cell_real(part(group->waited_ns, all_ns));
+    cells[KIND] = say_kinds(group);
+    cells[RELEASED_BY] = cell_place(table_place(view, group->released_by));
     cells[UNEXPLAINED] = cell_number(group->unexplained_ns);
     cells[LI] = cell_number(group->kinds[CAUSE_IMBALANCE]);
     cells[IP] = cell_number(group->kinds[CAUSE_SERIAL]);
@@ -277,6 +284,114 @@ static void add_causes(const struct table_view *view, struct work *w, struct gro
         cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
 }
 
+/* ---- waits that have not ended ---- */
+
+/* So much of an open wait lies in what is looked at, of the thread that is; 0: nothing of it counts. */
+static int64_t unended_ns(const struct table_view *view, const struct work *w,
+                          const struct wait *wait)
+{
+    const struct course_of *course = intervals_of(view->measured, wait->thread);
+    size_t index = course ? (size_t)(course - view->measured->threads) : SIZE_MAX;
+    int64_t until = index < w->causing.until_count ? w->causing.until_ns[index] : INT64_MIN,
+            from = wait->from_ns > view->from_ns ? wait->from_ns : view->from_ns,
+            to = wait->to_ns < until ? wait->to_ns : until;
+    uint32_t object = w->groups.grouping.object;
+    return to > from && (!object || wait->about == object) ? to - from : 0;
+}
+
+/* Equal for those that are alike by what a row stands for, had they ended. */
+static void unended_key(const struct table_view *view, const struct work *w,
+                        const struct wait *wait, uint64_t *a, uint64_t *b)
+{
+    *b = 0;
+    switch (w->groups.grouping.by) {
+    case GROUP_OBJECT:
+        *a = wait->about;
+        break;
+    case GROUP_SITE:
+        *a = wait->place;
+        break;
+    case GROUP_CATEGORY:
+        *a = categories_wait(&w->categories, wait);
+        break;
+    case GROUP_THREAD:
+    case GROUP_WAIT: /* a thread has one at most that is open */
+        *a = wait->thread;
+        break;
+    default:
+        *a = (uint64_t)wait->place << 32 | wait->type;
+        *b = order_line_kind(view->run->order, wait->about);
+    }
+}
+
+struct unended {
+    struct group group; /* its sums, and what its waits have in common */
+    const struct wait *longest;
+};
+
+static void unended_add(struct unended *u, const struct wait *wait, int64_t ns)
+{
+    struct group *group = &u->group;
+    if (!group->waits++)
+        *group = (struct group){.place = wait->place,
+                                .type = wait->type,
+                                .about = wait->about,
+                                .thread = wait->thread,
+                                .class = wait->class,
+                                .waits = 1};
+    group->waited_ns += ns;
+    group->mixed |= group->class != wait->class;
+    group->several |= group->about != wait->about;
+    if (ns <= group->most_ns)
+        return;
+    group->most_ns = ns;
+    u->longest = wait;
+}
+
+/* What is not known of it before it ends is null: its share, who ended it, why it took so long. */
+static void unended_add_row(const struct table_view *view, const struct work *w,
+                            const struct unended *u, struct shown_table *t)
+{
+    const struct group *group = &u->group;
+    enum group_by by = w->groups.grouping.by;
+    struct table_cell *cells = table_add_row(t, 0, table_event(view, u->longest->begin));
+    if (!cells)
+        return;
+    set_common(view, w, group, u->longest, cells);
+    cells[KIND] = cell_text("not ended");
+    if (by == GROUP_WAIT)
+        cells[FROM] = cell_number(u->longest->from_ns);
+    table_row_line(t, u->longest->thread);
+    table_row_line(t, group->about);
+}
+
+/* A row for those that are alike; returns how many waits there are. */
+static size_t add_unended(const struct table_view *view, const struct work *w,
+                          struct shown_table *t)
+{
+    size_t count = view->apart ? 0 : view->lives.open_count, all = 0, row_count = 0;
+    struct unended *rows = memory_zeroed(count + 1, sizeof *rows);
+    struct map row_of = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct wait *wait = &view->lives.open[i];
+        int64_t ns = unended_ns(view, w, wait);
+        uint64_t a, b;
+        if (!ns)
+            continue;
+        unended_key(view, w, wait, &a, &b);
+        uintptr_t row = (uintptr_t)map_get(&row_of, a, b);
+        if (!row)
+            map_put(&row_of, a, b, (void *)(row = ++row_count));
+        unended_add(&rows[row - 1], wait, ns);
+        all++;
+    }
+    for (size_t row = 0; row < row_count; row++)
+        unended_add_row(view, w, &rows[row], t);
+    map_free(&row_of);
+    free(rows);
+    return all;
+}
+
 /* Of a part of a run: who waits beyond it. */
 static void note_going_on(const struct table_view *view, const struct work *w,
                           struct shown_table *t)
@@ -284,14 +399,9 @@ static void note_going_on(const struct table_view *view, const struct work *w,
     size_t count = 0;
     int64_t all_ns = 0;
     for (size_t i = 0; i < view->lives.open_count; i++) {
-        const struct wait *wait = &view->lives.open[i];
-        const struct course_of *course = intervals_of(view->measured, wait->thread);
-        size_t index = course ? (size_t)(course - view->measured->threads) : SIZE_MAX;
-        int64_t until = index < w->causing.until_count ? w->causing.until_ns[index] : INT64_MIN,
-                from = wait->from_ns > view->from_ns ? wait->from_ns : view->from_ns,
-                to = wait->to_ns < until ? wait->to_ns : until;
-        count += to > from;
-        all_ns += to > from ? to - from : 0;
+        int64_t ns = unended_ns(view, w, &view->lives.open[i]);
+        count += ns > 0;
+        all_ns += ns;
     }
     if (count)
         table_add_note(t,
@@ -302,9 +412,8 @@ static void note_going_on(const struct table_view *view, const struct work *w,
 }
 
 static void add_notes(const struct table_view *view, struct shown_table *t, const struct work *w,
-                      const struct group *all)
+                      const struct group *all, size_t unended)
 {
-    size_t open = view->lives.open_count;
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
@@ -313,11 +422,14 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
                    (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
                    (unsigned long long)all->waits, all->waits == 1 ? "" : "s", w->groups.count,
                    w->groups.count == 1 ? "" : "s", (double)all->unexplained_ns / ms);
-    if (open && view->apart)
+    if (view->apart)
         note_going_on(view, w, t);
-    else if (open)
-        table_add_note(t, "%zu wait%s not ended, and %s not among them: see poet blocked", open,
-                       open == 1 ? " has" : "s have", open == 1 ? "is" : "are");
+    else if (unended)
+        table_add_note(t,
+                       "%zu wait%s not ended, and %s in no sum: the rows \"not ended\" say how "
+                       "long %s lasted so far; see poet blocked",
+                       unended, unended == 1 ? " has" : "s have", unended == 1 ? "is" : "are",
+                       unended == 1 ? "it has" : "they have");
     if (all->guessed)
         table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
                        (unsigned long long)all->guessed);
@@ -400,8 +512,9 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
             little++;
         else
             add_row(view, w, &w->groups.items[i], all.waited_ns, t);
+    size_t unended = add_unended(view, w, t);
     set_total(t, w, &all);
-    add_notes(view, t, w, &all);
+    add_notes(view, t, w, &all, unended);
     explain_kinds(t, &all);
     if (little)
         table_add_note(t, "rows of less than 1 %% that are left out: %u; see poet waits", little);

@@ -372,6 +372,15 @@ static void say_whole(const struct work *w, const struct wait *wait, struct show
         table_add_note(t, "nobody was waited for any more: this is how long it took to go on");
 }
 
+/* Does a wait begin with this event that has not ended? */
+static bool is_open(const struct work *w)
+{
+    for (size_t i = 0; i < w->view->lives.open_count; i++)
+        if (w->view->lives.open[i].begin == w->position)
+            return true;
+    return false;
+}
+
 static void begin_table(struct work *w)
 {
     w->looked = true;
@@ -381,7 +390,9 @@ static void begin_table(struct work *w)
     if (w->is)
         say_whole(w, &w->why->paths.all->waits[w->index], &w->made);
     else
-        table_add_note(&w->made, "no wait begins or ends with this event");
+        table_add_note(&w->made, is_open(w)
+                                     ? "this wait has not ended: see poet blocked"
+                                     : "no wait begins or ends with this event");
 }
 
 #define COST                                                                                       \

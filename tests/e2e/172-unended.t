@@ -1,0 +1,100 @@
+#!/bin/bash
+# Waits that have not ended are rows, in no sum; a page of the drawer says that there is nothing once that is known.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/display.sh"
+export POET_QUIET=1
+
+# Two threads wait for each other's lock for ever, main for the first of them.
+cat >cycle.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *upwards(void *a)
+{
+    pthread_mutex_lock(&left);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&right);
+    return a;
+}
+static void *downwards(void *a)
+{
+    pthread_mutex_lock(&right);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&left);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&t[0], 0, upwards, 0);
+    pthread_create(&t[1], 0, downwards, 0);
+    pthread_join(t[0], 0);
+    pthread_join(t[1], 0);
+}
+C
+poetcc -trace -g cycle.c -o cycle
+start_server -o cycle.poet
+./cycle &
+program=$!
+pids="$pids $program"
+endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
+hangs() { [ "$(poet waits "$endpoint" --by wait --json 2>/dev/null | grep -c '"not ended"')" = 3 ]; }
+check "three threads wait" until_true hangs
+kill -KILL $program
+wait $program 2>/dev/null
+until_true finished cycle.poet
+stop_server
+
+# json PERL FILE: with @rows and $end of a table, and the cells of the rows that have not ended
+json() {
+    FILE=$2 perl -MJSON::PP -e '
+        open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
+        our ($head, @rows) = @all; our $end = pop @rows;
+        our @open = sort { $a->{waits} <=> $b->{waits} } map { $_->{row} } grep { ($_->{row}{kind} // "") eq "not ended" } @rows;
+        our $sum = 0; $sum += $_->{row}{waited_ns} // 0 for grep { ($_->{row}{kind} // "") ne "not ended" } @rows;
+        '"$1"
+}
+poet waits cycle.poet --json >place.json
+poet waits cycle.poet --by wait --json >wait.json
+poet waits cycle.poet --by object --json >object.json
+poet waits cycle.poet --by thread --json >thread.json
+is "each is a row" "$(json 'print join " ", sort map { "$_->{thread}>$_->{for}" } @open' wait.json)" \
+    "T:downwards>M:left T:main>T:upwards T:upwards>M:right"
+is "with what is known of it" "$(json 'print join " ", map { $_->{type} } sort { $a->{thread} cmp $b->{thread} } @open' wait.json)" \
+    "petition join petition"
+is "and nothing of how it ended" "$(json 'print scalar grep { defined $_->{share} || defined $_->{until} || defined $_->{released_by} } @open' wait.json)" 0
+is "they have lasted" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' wait.json)" 3
+is "those of one place are one row" "$(json 'print join " ", map { $_->{waits} } @open' place.json)" "1 1 1"
+is "by object" "$(json 'print join " ", sort map { $_->{for} } @open' object.json)" "M:left M:right T:upwards"
+is "by thread" "$(json 'print join " ", sort map { $_->{thread} } @open' thread.json)" "T:downwards T:main T:upwards"
+is "those of one thread alone" "$(poet waits cycle.poet --lines "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
+    grep -c '"not ended"')" 1
+for by in place wait object thread; do
+    is "the sum is of the others, $by" "$(json 'print $sum - $end->{total}{waited_ns}' $by.json)" 0
+done
+like "which is said" "$(poet waits cycle.poet)" '^note: 3 waits have not ended, and are in no sum: '
+like "why it took so long is told once it is over" "$(poet waits cycle.poet --why "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{event}' wait.json)")" \
+    "this wait has not ended"
+
+# ---- in the viewer ----
+printf '%s\n' 'look waits' 'table waits' 'row 0' 'marks marks' 'look waits' 'drawer none' 'look path' quit >script
+timeout 100 poet view cycle.poet --script script >log 2>&1
+is "before it is known that there is none, the page does not say so" "$(grep -m 1 '^waits: ' log)" "waits: Looking at the run..."
+is "it shows rows" "$(grep '^waits: ' log | tail -n 1)" "waits: rows"
+is "those that have not ended" "$(grep -c 'not ended' waits)" 3
+like "which mark their events" "$(cat marks)" '^events [0-9]+:[0-9]+ '
+
+cat >alone.c <<'C'
+#include <poet.h>
+int main(void) { poet_text("alone"); }
+C
+poetcc -trace -g alone.c -o alone
+POET_OUTPUT=alone.poet ./alone
+until_true finished alone.poet
+printf '%s\n' 'look waits' 'table waits' 'look waits' quit >script
+timeout 100 poet view alone.poet --script script >log 2>&1
+is "where there is none, it says so in the end" "$(grep '^waits: ' log | tr '\n' ' ')" \
+    "waits: Looking at the run... waits: No thread has waited for another one. "
+is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+done_testing
