@@ -162,15 +162,16 @@ static void do_resources(struct view *v) { drawer_open(v, "resources"); }
 static void do_meters(struct view *v) { drawer_open(v, "meters"); }
 static void do_maybe(struct view *v) { drawer_open(v, "maybe"); }
 
-/* From a list to the picture; there, all that stands out goes; then the page that was opened. */
+/* From a list to the picture; there, all that stands out goes; then the page that was opened, and the drawer. */
 static void do_escape(struct view *v)
 {
-    if (drawer_has_focus(v)) {
+    bool away = focus_within(v, v->panels),
+         plain = !away && !v->camera.place.selected.line && !v->finder.hit_count;
+    if (drawer_has_focus(v) || (plain && v->settings.drawer && panel_is_first(v))) {
         drawer_close(v);
         return;
     }
-    bool away = focus_within(v, v->panels);
-    if (away || (!v->camera.place.selected.line && !v->finder.hit_count))
+    if (away || plain)
         panel_back(v);
     if (!away) {
         select_event(v, (struct ref){0, 0}, false);

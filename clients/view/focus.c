@@ -1,9 +1,14 @@
 #include "clients/view/focus.h"
 
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/picture/view.h"
 
 struct focus {
     guint soon; /* it is looked at then */
+    bool home; /* then it comes back from where it has no use */
+    bool in_drawer; /* where it was last */
+    GtkWidget *at; /* whose unmapping is watched; NULL: none */
+    gulong unmapping;
 };
 
 static GtkWidget *focused(struct view *view)
@@ -27,30 +32,83 @@ bool focus_within(struct view *view, GtkWidget *widget)
 /* Does it have a use for keys: something is written, chosen or marked there? */
 static bool is_used(struct view *view, GtkWidget *at)
 {
-    if (focus_writes(view) || GTK_IS_TEXT_VIEW(at))
+    if (focus_writes(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
         return true;
     if (GTK_IS_LABEL(at))
         return gtk_label_get_selection_bounds(GTK_LABEL(at), NULL, NULL);
-    return g_object_get_data(G_OBJECT(at), "keys") || GTK_IS_LIST_BOX_ROW(at) ||
+    return GTK_IS_LIST_BOX_ROW(at) ||
            gtk_widget_get_ancestor(at, GTK_TYPE_LIST_VIEW) ||
            gtk_widget_get_ancestor(at, GTK_TYPE_COLUMN_VIEW) ||
            gtk_widget_get_ancestor(at, GTK_TYPE_POPOVER);
 }
 
+/* Keys go to nothing that is not shown: what was hidden with the focus on it keeps none of them. */
+static bool is_lost(struct view *view)
+{
+    GtkWidget *at = focused(view);
+    return !at || !gtk_widget_get_mapped(at);
+}
+
 static gboolean on_soon(gpointer data)
 {
     struct view *view = data;
-    view->focus->soon = 0;
-    GtkWidget *at = focused(view);
-    if ((!at || !is_used(view, at)) && gtk_widget_get_mapped(view->canvas))
+    struct focus *f = view->focus;
+    bool home = f->home;
+    f->soon = 0;
+    f->home = false;
+    if (is_lost(view) && f->in_drawer && view->settings.drawer)
+        drawer_focus(view);
+    if ((is_lost(view) || (home && !is_used(view, focused(view)))) &&
+        gtk_widget_get_mapped(view->canvas))
         gtk_widget_grab_focus(view->canvas);
     return G_SOURCE_REMOVE;
 }
 
+/* When what was done has had its way. */
+static void look_soon(struct view *view)
+{
+    if (!view->focus->soon)
+        view->focus->soon = g_idle_add(on_soon, view);
+}
+
 void focus_home(struct view *view)
 {
-    if (view->focus && !view->focus->soon)
-        view->focus->soon = g_idle_add(on_soon, view); /* when what was done has had its way */
+    if (!view->focus)
+        return;
+    view->focus->home = true;
+    look_soon(view);
+}
+
+static void on_unmap(GtkWidget *widget, gpointer data)
+{
+    (void)widget;
+    look_soon(data);
+}
+
+static void unwatch(struct focus *f)
+{
+    if (f->at) {
+        g_signal_handler_disconnect(f->at, f->unmapping);
+        g_object_remove_weak_pointer(G_OBJECT(f->at), (gpointer *)&f->at);
+    }
+    f->at = NULL;
+}
+
+static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    struct focus *f = view->focus;
+    (void)window;
+    (void)spec;
+    unwatch(f);
+    f->at = focused(view);
+    if (f->at) {
+        f->in_drawer = drawer_has_focus(view);
+        f->unmapping = g_signal_connect(f->at, "unmap", G_CALLBACK(on_unmap), view);
+        g_object_add_weak_pointer(G_OBJECT(f->at), (gpointer *)&f->at);
+    }
+    if (is_lost(view))
+        look_soon(view);
 }
 
 /* What was clicked has got it by then, and has done what it does. */
@@ -66,7 +124,8 @@ static gboolean on_event(GtkEventControllerLegacy *controller, GdkEvent *event, 
 static void on_destroy(GtkWidget *window, gpointer data)
 {
     struct view *view = data;
-    (void)window;
+    g_signal_handlers_disconnect_by_func(window, G_CALLBACK(on_moved), view);
+    unwatch(view->focus);
     if (view->focus->soon)
         g_source_remove(view->focus->soon);
     g_clear_pointer(&view->focus, g_free);
@@ -79,5 +138,6 @@ void focus_watch(struct view *view)
     gtk_event_controller_set_propagation_phase(all, GTK_PHASE_CAPTURE);
     g_signal_connect(all, "event", G_CALLBACK(on_event), view);
     gtk_widget_add_controller(view->window, all);
+    g_signal_connect(view->window, "notify::focus-widget", G_CALLBACK(on_moved), view);
     g_signal_connect(view->window, "destroy", G_CALLBACK(on_destroy), view);
 }

@@ -67,8 +67,10 @@ void drawer_open(struct view *view, const char *page)
     if (page)
         gtk_stack_set_visible_child_name(GTK_STACK(view->drawer->stack), page);
     set(view, true);
-    page_focus(drawer_page(view));
+    drawer_focus(view);
 }
+
+void drawer_focus(struct view *view) { page_focus(drawer_page(view)); }
 
 void drawer_close(struct view *view)
 {

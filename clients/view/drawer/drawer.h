@@ -16,6 +16,7 @@ void drawer_clear(struct view *view); /* another run */
 /* Opens it, at this page (NULL: as it was), and gives it the focus. */
 void drawer_open(struct view *view, const char *page);
 void drawer_close(struct view *view);
+void drawer_focus(struct view *view); /* to the page that is shown */
 bool drawer_has_focus(struct view *view);
 bool drawer_busy(struct view *view); /* is its page being asked for? */
 struct paged *drawer_page(struct view *view); /* that is looked at */

@@ -399,14 +399,26 @@ void page_clear(struct paged *p)
     show_progress(p);
 }
 
+/* Where nothing on the page takes the focus it has it as a whole: Escape is for it, and Tab goes on from there. */
+static void take_focus(GtkWidget *shown)
+{
+    gtk_widget_set_focusable(shown, TRUE);
+    g_object_set_data(G_OBJECT(shown), "keys", shown);
+    gtk_widget_grab_focus(shown);
+}
+
 void page_focus(struct paged *p)
 {
     GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
     p->wants_focus = !p->tabled.here;
+    bool has = false;
     if (shown == grid_widget(p->grid))
-        grid_focus(p->grid);
-    else if (shown != p->said && !(p->page->focus && p->page->focus(p->view)))
-        gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD);
+        grid_focus(p->grid), has = true;
+    else if (shown != p->said)
+        has = (p->page->focus && p->page->focus(p->view)) ||
+              gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD);
+    if (!has)
+        take_focus(shown);
 }
 
 const char *page_said(const struct paged *p)

@@ -22,6 +22,12 @@ void panel_show(struct view *view, const char *name)
     }
 }
 
+bool panel_is_first(struct view *view)
+{
+    return gtk_stack_get_visible_child(GTK_STACK(view->panels)) ==
+           gtk_widget_get_first_child(view->panels);
+}
+
 void panel_back(struct view *view)
 {
     GtkWidget *first = gtk_widget_get_first_child(view->panels);

@@ -19,6 +19,7 @@ struct panel {
 };
 
 void panel_show(struct view *view, const char *name); /* and the side panel, if it is not there */
+bool panel_is_first(struct view *view); /* no other page is shown */
 void panel_back(struct view *view); /* to the first page, if another one is shown */
 
 /* What a panel keeps, freed with the window by g_free. */

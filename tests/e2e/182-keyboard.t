@@ -1,0 +1,65 @@
+#!/bin/bash
+# Keys are never sent to what is hidden: after pages of the drawer by order and by time, Escape closes it, and keys work.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+. "$root/tests/e2e/display.sh"
+cat >few.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t s[2];
+static void *answer(void *a)
+{
+    for (int i = 0; i < 5; i++) { sem_wait(&s[0]); sem_post(&s[1]); }
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    sem_init(&s[0], 0, 0);
+    sem_init(&s[1], 0, 0);
+    pthread_create(&t, 0, answer, 0);
+    for (int i = 0; i < 5; i++) { sem_post(&s[0]); sem_wait(&s[1]); }
+    pthread_join(t, 0);
+}
+C
+poetcc -trace -g few.c -o few
+POET_OUTPUT=few.poet ./few
+until_true finished few.poet
+
+rounds() { for i in $(seq 200); do printf 'await go%d\nstate told\n' $i; done; }
+{ printf '%s\n' 'action start' 'await time' 'time 5'; rounds; } >script
+: >told
+poet view few.poet --script script >log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "a window" until_true shown '^few$'
+w=$(window '^few$')
+focus '^few$'
+key() { xdotool key --window "$w" "$@"; }
+round=0
+told_more() { [ "$(wc -l <told)" -gt "$before" ]; }
+tells() { # the next state has it
+    before=$(wc -l <told)
+    round=$((round + 1))
+    touch go$round
+    until_true told_more
+    tail -n 1 told | grep -q -- "$1"
+}
+by_key() { # NAME KEY PATTERN: pressed, and again where it was lost
+    again key "$2" -- tells "$3" && ok "$1" || not_ok "$1" "$(tail -n 1 told)"
+}
+touch time
+by_key "the page of waits" alt+a ' drawer waits '
+by_key "the page of states, by time" alt+s ' drawer states '
+by_key "Escape closes it" Escape ' drawer none '
+by_key "F6 opens it" F6 ' drawer states '
+by_key "and closes it" F6 ' drawer none '
+by_key "a key of the picture" Right ' selected [1-9]'
+by_key "pages one after the other" alt+a ' drawer waits '
+by_key "by their keys" alt+s ' drawer states '
+by_key "a key of the picture from there" ctrl+z ' selected none '
+by_key "Escape closes it again" Escape ' drawer none '
+is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+kill $viewer
+wait $viewer 2>/dev/null
+done_testing
