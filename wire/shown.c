@@ -21,7 +21,7 @@ static char *get_one(struct in *in) { return get_name(in, NAME_BYTES); }
 void put_line_is(struct out *out, const struct shown_line *line)
 {
     put_u32(out, line->line);
-    put_u8(out, (uint8_t)(line->shared | line->closed << 1));
+    put_u8(out, (uint8_t)(line->shared | line->closed << 1 | line->exited << 2));
     put_u32(out, line->process);
     put_u64(out, line->object);
     put_u64(out, line->entry);
@@ -39,6 +39,7 @@ void get_line_is(struct in *in, struct shown_line *line)
     uint8_t flags = get_u8(in);
     line->shared = flags & 1;
     line->closed = flags & 2;
+    line->exited = flags & 4;
     line->process = get_u32(in);
     line->object = get_u64(in);
     line->entry = get_u64(in);

@@ -11,6 +11,7 @@
 struct shown_line {
     uint32_t line; /* with HIDDEN_LINE if hidden */
     bool shared, closed;
+    bool exited; /* its process has ended by itself: by return, exit, quick_exit or _exit */
     uint32_t process; /* index */
     char *kind, *name;
     uint64_t object; /* address or id, 0 none */

@@ -23,7 +23,7 @@ struct text {
 struct text text_of(const char *s); /* all of it; of NULL "" */
 
 /* How a program ends by itself. */
-enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), return; _exit() */
+enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), return; _exit(), quick_exit() */
 
 /* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most TOLD_LABEL_BYTES. */
 #define TOLD_LABEL_BYTES 256u

@@ -116,8 +116,7 @@ static bool left_in_order(struct source *source, const struct book_line *line)
            last.ends;
 }
 
-/* A program that was killed has not told the end of its first thread; nor has one that was left by _exit(), or by
- * exit() in another thread. */
+/* A program that was killed recorded neither its end nor that of its first thread. */
 static enum ending ending_of(struct source *source)
 {
     const struct shown_run *run = &source->book.run;
@@ -132,7 +131,7 @@ static enum ending ending_of(struct source *source)
     const struct book_line *line = book_line(&source->book, first);
     const struct target_kind *kind = line ? book_kind(&source->book, first) : NULL;
     bool thread = kind && kind->away; /* what is a thread's own ends when that does */
-    bool over = !thread || line->is.closed || left_in_order(source, line);
+    bool over = !thread || line->is.closed || line->is.exited || left_in_order(source, line);
     return over ? ENDING_FINISHED : ENDING_STOPPED;
 }
 

@@ -29,7 +29,7 @@ struct listing {
     size_t count, room;
 };
 
-/* "finished", "killed", ... */
+/* "finished", "stopped", ... */
 const char *ending_text(enum ending ending);
 /* The runs of all servers that listen here, and the traces of the working and the state directory. */
 void listing_add_all(struct listing *listing);

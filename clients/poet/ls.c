@@ -58,8 +58,8 @@ static const char *ending_begin(enum ending ending)
 static void print_ending(const struct listed *l)
 {
     printf("%s%s%s", ending_begin(l->ending), ending_text(l->ending), colour_end());
-    if (l->ending == ENDING_STOPPED) /* what is recorded tells no more */
-        fputs(" (killed, or its first thread did not end: _exit, exit elsewhere)", stdout);
+    if (l->ending == ENDING_STOPPED) /* the recorded events say no more */
+        fputs(" (killed, or it ended in a call that is not traced)", stdout);
     if (l->deadlock)
         printf(", %sdeadlock%s", colour_begin(COLOUR_BAD), colour_end());
     else if (l->waiting)
@@ -213,9 +213,9 @@ static const struct argp argp = {
     .args_doc = "[RUN|DIRECTORY|ENDPOINT...]",
     .doc =
         "List runs, the newest first: what to call each as a SOURCE, its program, begin, length (up to its "
-        "last event), events, size on the disk, and how it ended: finished; stopped (its first "
-        "thread did not come to its end: the program was killed, or left by _exit, which daemons do, or by "
-        "exit in another thread: what its exit status was is not known); "
+        "last event), events, size on the disk, and how it ended: finished, with "
+        "whatever exit status; stopped (the program recorded no end: it was killed, or ended in a call "
+        "that is not traced, as daemon() of the C library); "
         "cut off (its server ended before it); or live.  Behind that: how many "
         "threads wait at the end, or that they wait for each other, and what was lost.  Without an argument: the "
         "traces in the state directory (~/.local/state/poet) and in the working directory, and "

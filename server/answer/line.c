@@ -25,6 +25,7 @@ void tell_line(struct out *out, const struct run *run, uint32_t line)
         s.process = l->process;
         s.object = l->object;
         s.entry = l->entry;
+        s.exited = run_exited(run, line);
     }
     s.shared = order_line_shared(order, line);
     s.closed = order_line_closed(order, line);

@@ -9,6 +9,11 @@ cat >ends.c <<'X'
 
 static void *work(void *arg) { return arg; }
 
+static void *leave(void *arg)
+{
+    exit(arg != NULL);
+}
+
 static __attribute__((noinline)) int leaf(int n) { return n + 1; }
 
 int main(int argc, char **argv)
@@ -23,6 +28,14 @@ int main(int argc, char **argv)
         return 1;
     case 'p':
         pthread_exit(NULL);
+    case '_':
+        _exit(3);
+    case 'q':
+        quick_exit(4);
+    case 'o':
+        pthread_create(&t, NULL, leave, NULL);
+        pause();
+        return 1;
     case 'k':
         kill(getpid(), SIGKILL);
         return 1;
@@ -32,12 +45,12 @@ int main(int argc, char **argv)
 }
 X
 poetcc -profile -g ends.c -o ends -pthread || exit 1
-for how in return exec pthread_exit kill; do
+for how in return exec pthread_exit _exit quick_exit other_exit kill; do
     (POET_OUTPUT=$how.poet ./ends $how) 2>/dev/null
     until_true finished $how.poet
 done
 ended() { poet ls --json "$1.poet" | perl -ne 'print $1 if /"ended": *"([^"]*)"/'; }
-for how in return exec pthread_exit; do
+for how in return exec pthread_exit _exit quick_exit other_exit; do
     is "a program that ends by $how has finished" "$(ended $how)" finished
 done
 is "one that is killed is stopped" "$(ended kill)" stopped

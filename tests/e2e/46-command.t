@@ -85,7 +85,7 @@ check "it is still there" test -s killed.poet
 kill -KILL "$program"; wait "$program" 2>/dev/null
 stopped() { [ "$(run_of killed.poet)" = "deadlock stopped" ]; }
 check "ls: killed" until_true stopped
-like "with its deadlock" "$(poet ls | grep ^killed)" 'stopped \(killed, or its first thread did not end: .*\), deadlock$'
+like "with its deadlock" "$(poet ls | grep ^killed)" 'stopped \(killed, or it ended in a call that is not traced\), deadlock$'
 is "ls: a run of the state directory, by its name" "$(run_of kept.poet)" "prodcons finished"
 is "ls: one here" "$(run_of here.poet)" "prodcons finished"
 like "ls: one that cannot be read, and why" "$(poet ls | grep ^broken)" "unreadable: [a-z]"

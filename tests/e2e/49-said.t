@@ -202,7 +202,7 @@ hung come 'has not come'
 is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not come: //p')" "T:work#2 (waits itself)"
 
 # ---- how a run ended, as far as that is recorded ----
-like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or its first thread did not end: .*\), deadlock$'
+like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or it ended in a call that is not traced\), deadlock$'
 is "as ever to programs" "$(poet ls --json come.poet | grep -c '"ended": *"stopped"')" 1
 
 # ---- a slip of two letters ----

@@ -442,6 +442,9 @@ struct thread *attach_child(void)
 
 /* ---- the process ---- */
 
+/* quick_exit() runs no destructors.  The handler that was registered first runs last. */
+static void stop_quickly(void) { child_ends_at_once(0); }
+
 static void start(void) __attribute__((constructor(200)));
 static void start(void)
 {
@@ -474,6 +477,7 @@ static void start(void)
         input_streams();
     }
     stranger_shut(false);
+    at_quick_exit(stop_quickly);
     fork_prepared(pthread_atfork(fork_prepare, NULL, after_fork) == 0);
     errno = saved;
 }
