@@ -66,9 +66,13 @@ unset PKG_CONFIG_PATH CC
 export DEB_BUILD_OPTIONS=noautodbgsym
 check "make deb" make -C "$root" deb B="$work/debs" DEB_B="$B"
 is "leaves nothing in the tree" "$(cd "$root" && ls debian | tr '\n' ' ')" \
-    "changelog control copyright libpoet-dev.install libpoet0.install poet.install poet.lintian-overrides rules source "
+    "changelog control copyright libpoet-dev.install libpoet0.install libpoet0.symbols poet.install poet.lintian-overrides rules source "
 debs=$work/debs/packages
 is "of this version" "$(head -n 1 "$root/debian/changelog" | sed 's/.*(\(.*\)).*/\1/')" "$(poet --version | cut -d' ' -f2)"
+# (dpkg-gensymbols refuses a later version that lacks one that is listed)
+is "the library says since which version it has what poet.h declares" \
+    "$(dpkg-deb -I "$debs"/libpoet0_*.deb symbols | grep -E ' (poet_annotate|poet_event)@')" \
+    "$(printf ' %s@Base 0.1\n' poet_annotate poet_event)"
 is "three packages" "$(cd "$debs" && ls | sed 's/_.*//' | tr '\n' ' ')" "libpoet-dev libpoet0 poet "
 if has lintian; then
     is "lintian" "$(lintian --allow-root "$debs"/*.deb 2>&1 | grep '^[EW]:')" ""
