@@ -407,8 +407,9 @@ static bool default_endpoint(bool agent, char *endpoint, size_t size, struct err
 static int merge_files(struct server *server, const struct server_options *asked)
 {
     server->quiet = server->runs.quiet = true;
-    if (!output_clear(server->runs.output))
-        return 1;
+    struct error error;
+    if (!output_clear(server->runs.output, &error))
+        return refuse_client(-1, error.text);
     start_loop(server);
     bool good = merge(server, (const char *const *)asked->merged, asked->merged_count);
     finish(server);
@@ -443,16 +444,16 @@ int main(int argc, char **argv)
         return fail("start", "out of memory");
     if (asked.merge)
         return merge_files(&server, &asked);
+    struct error error;
     if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;
         replay_tell(stderr);
         if (!load(&server, asked.file))
             return 1;
-    } else if (!asked.to && !resuming_begin(&server)) {
-        return 1;
+    } else if (!asked.to && !resuming_begin(&server, &error)) {
+        return refuse_client(client, error.text);
     }
     char endpoint[400];
-    struct error error;
     if (asked.listen_count == 0 && client < 0) {
         if (!default_endpoint(asked.to, endpoint, sizeof endpoint, &error))
             return refuse_client(client, error.text);

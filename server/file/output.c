@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool fail(const char *output, const char *why)
+static bool fail(struct error *error, const char *output, const char *why)
 {
-    fprintf(stderr, "poet server: %s: %s\n", output, why);
+    error_set(error, "%s: %s", output, why);
     return false;
 }
 
 /* FILE-before.poet, or the first such name that is free; no file that is there is replaced. */
-char *output_aside(const char *path, const char *reason)
+char *output_aside(const char *path, const char *reason, struct error *error)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     if (!dot || (slash && dot < slash))
@@ -37,7 +37,7 @@ char *output_aside(const char *path, const char *reason)
         }
         free(aside);
     }
-    fail(path, strerror(e));
+    fail(error, path, strerror(e));
     return NULL;
 }
 
@@ -65,21 +65,23 @@ bool output_is_written(const char *path)
     return written;
 }
 
-static bool make_way(const char *path)
+static bool make_way(const char *path, struct error *error)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES] = {0};
     ssize_t got = read_head(path, head);
     if (got < 0) { /* whoever makes it finds out why */
         struct stat st;
+        if (errno == EISDIR)
+            return fail(error, path, "is a directory: name a file, or end it with /");
         /* (a link to nothing makes way as one to a trace does) */
         if (errno == ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
             unlink(path);
         return true;
     }
     if (got != 0 && !is_trace(head))
-        return fail(path, "is there and is no trace file: not overwritten");
+        return fail(error, path, "is there and is no trace file: not overwritten");
     if (!output_is_written(path) && tracefile_held(head) == HOLDS_OWN) {
-        char *aside = output_aside(path, "its server was killed");
+        char *aside = output_aside(path, "its server was killed", error);
         free(aside);
         return aside != NULL;
     }
@@ -95,12 +97,13 @@ bool output_holds_sent(const char *output)
            is_trace(head) && tracefile_held(head) == HOLDS_SENT;
 }
 
-bool output_clear(const char *output)
+bool output_clear(const char *output, struct error *error)
 {
     size_t n = output ? strlen(output) : 0;
     if (!n)
         return true;
     if (output[n - 1] != '/')
-        return make_way(output);
-    return mkdir(output, 0777) == 0 || errno == EEXIST || fail(output, strerror(errno));
+        return make_way(output, error);
+    return mkdir(output, 0777) == 0 || errno == EEXIST ||
+           fail(error, output, strerror(errno));
 }

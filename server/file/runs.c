@@ -72,12 +72,15 @@ static void make_way(const struct runs *runs, const char *path)
 {
     for (size_t i = 0; i < runs->count; i++) {
         struct run *run = runs->items[i];
-        char *aside = NULL;
-        if (run->left && strcmp(run->file, path) == 0)
-            aside = output_aside(path, "another run begins");
+        if (!run->left || strcmp(run->file, path) != 0)
+            continue;
+        struct error error;
+        char *aside = output_aside(path, "another run begins", &error);
         if (aside) {
             free(run->file);
             run->file = aside;
+        } else {
+            log_line("%s", error.text);
         }
     }
 }

@@ -168,28 +168,28 @@ static bool is_written(const char *path)
     return written;
 }
 
-static bool refuse(const char *path)
+static bool refuse(const char *path, struct error *error)
 {
-    fprintf(stderr, "poet server: %s: another server writes it\n", path);
+    error_set(error, "%s: another server writes it", path);
     return false;
 }
 
-bool resuming_begin(struct server *server)
+bool resuming_begin(struct server *server, struct error *error)
 {
     const char *path = server->runs.output, *why = NULL;
     struct tail tail = {0};
     /* where the oldest part is forgotten: of what is there it is not known which that is */
     if (server->runs.keep_bytes || !output_holds_sent(path))
-        return output_clear(path);
+        return output_clear(path, error);
     if (is_written(path))
-        return refuse(path);
+        return refuse(path, error);
     struct tracefile *file = tracefile_resume(path, visit, &tail, &why);
     bool good = file && go_on(server, file, &tail, &why);
     tail_free(&tail);
     if (good)
         return true;
     if (output_is_written(path)) /* since just now */
-        return refuse(path);
+        return refuse(path, error);
     log_line("%s: it cannot be gone on with (%s): it is written anew", path, why);
-    return output_clear(path);
+    return output_clear(path, error);
 }

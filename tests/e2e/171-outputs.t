@@ -36,6 +36,14 @@ if poetcc -trace -g noted.c -o noted 2>err; then
     poet export -o noted.svg noted.poet 2>err
     check "what is no character is in no picture: SVG is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("noted.svg")'
     check "...and PDF is made" poet export -o noted.pdf noted.poet
+    is "a file that is no trace is named where the program's own server refuses it" \
+        "$(POET_OUTPUT=text.poet ./noted x 2>&1; echo $?)" "poet: text.poet: is there and is no trace file: not overwritten: the program runs untraced
+0"
+    is "...and stays as it was" "$(cat text.poet)" text
+    mkdir directory.poet
+    is "so is a directory" "$(POET_OUTPUT=directory.poet ./noted x 2>&1; echo $?)" \
+        "poet: directory.poet: is a directory: name a file, or end it with /: the program runs untraced
+0"
 else
     not_ok "a program with a note is made" "$(cat err)"
 fi

@@ -289,13 +289,18 @@ static bool launch(void)
     return introduced;
 }
 
+static bool begins_with(const char *words, const char *begin)
+{
+    return strncmp(words, begin, strlen(begin)) == 0;
+}
+
 static bool connect_or_launch(const char *named, bool own)
 {
     int fd = own || *target ? -1 : connect_to_server(named);
     bool needed = own || *target || (fd < 0 && !*error.text);
     bool introduced = needed ? launch() : fd >= 0 && introduce(fd, 2000, &error);
     const char *who = *target ? target : *file ? "its own server" : fd >= 0 ? endpoint : "";
-    if (strncmp(error.text, who, strlen(who)) == 0)
+    if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
         who = "";
     if (!introduced && *error.text)
         say("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
