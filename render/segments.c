@@ -117,12 +117,13 @@ static uint32_t columns_until(const struct scene *scene, double x)
 
 static const char *about_of(const struct builder *b, const struct scene_segment *s)
 {
-    return s->about ? book_label(b->book, s->about) : "something";
+    return book_about(b->book, s->waits->text, s->about);
 }
 
 static char *words_of(const struct builder *b, const struct scene_segment *s)
 {
-    return memory_printed("%s %s", s->waits->text, about_of(b, s));
+    const char *about = about_of(b, s);
+    return memory_printed("%s%s%s", s->waits->text, *about ? " " : "", about);
 }
 
 /* Whole, or cut to fit; false: there is no room. */
@@ -181,7 +182,7 @@ static void add_lane_words(struct builder *b, const struct scene_segment *s, con
         return;
     put_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text, s->from_pt + 6,
               room);
-    if (!fits && along >= 2 * LANE_LINE_PT + 6)
+    if (!fits && along >= 2 * LANE_LINE_PT + 6 && *about_of(b, s))
         put_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
 }
 

@@ -261,6 +261,24 @@ static void write_order(const struct scene *scene, const struct book *book, FILE
     }
 }
 
+/* A text with what it is about, as "waits for M:buffer". */
+static void write_about(const struct book *book, const char *text, uint32_t line, FILE *f)
+{
+    const char *about = book_about(book, text, line);
+    fprintf(f, "%s%s%s", text, *about ? " " : "", about);
+}
+
+/* What the thread of an event did, and what stands behind that. */
+static void write_deed(const struct book *book, const struct shown_event *e,
+                       const struct target_event *look, const char *behind, FILE *f)
+{
+    char at[48];
+    book_ref_print(book, at, sizeof at, e->at);
+    fprintf(f, "%-8s %s: ", at, book_label(book, e->thread ? e->thread : e->at.line));
+    write_about(book, look->text, e->about, f);
+    fputs(behind, f);
+}
+
 /* What threads wait for at the end, away from their rows. */
 static void write_waits(const struct scene *scene, const struct book *book, FILE *f)
 {
@@ -268,8 +286,8 @@ static void write_waits(const struct scene *scene, const struct book *book, FILE
         const struct scene_segment *s = &scene->segments[i];
         if (!s->waits || !s->lasts)
             continue;
-        fprintf(f, "%s: %s %s", scene->rows[s->row].label, s->waits->text,
-                s->about ? book_label(book, s->about) : "something");
+        fprintf(f, "%s: ", scene->rows[s->row].label);
+        write_about(book, s->waits->text, s->about, f);
         if (s->on && s->on != s->about)
             fprintf(f, ", in %s", book_label(book, s->on));
         fputc('\n', f);
@@ -331,14 +349,11 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
             fprintf(f, "%-8s -> %s\n", at, other);
         }
         if ((scene->marks[i].waits || scene->marks[i].stuck) && look)
-            fprintf(f, "%-8s %s: %s %s%s\n", at,
-                    book_label(book, e->thread ? e->thread : e->at.line), look->text,
-                    e->about ? book_label(book, e->about) : "something",
-                    scene->marks[i].stuck ? ", part of a deadlock" : "");
-        if (scene->marks[i].unheard)
-            fprintf(f, "%-8s %s: %s %s, %s\n", at,
-                    book_label(book, e->thread ? e->thread : e->at.line), look->text,
-                    e->about ? book_label(book, e->about) : "something", look->unheard);
+            write_deed(book, e, look, scene->marks[i].stuck ? ", part of a deadlock\n" : "\n", f);
+        if (scene->marks[i].unheard) {
+            write_deed(book, e, look, ", ", f);
+            fprintf(f, "%s\n", look->unheard);
+        }
         if (e->state != EVENT_ORDERED)
             fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
                     look ? look->label : book_type(book, e->type),

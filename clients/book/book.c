@@ -313,6 +313,18 @@ const struct target_event *book_look(const struct book *book, const struct shown
     return look;
 }
 
+const char *book_about(const struct book *book, const char *text, uint32_t about)
+{
+    static const char *const open[] = {"after", "at", "for", "from", "in", "of", "on", "to", "with"};
+    if (about)
+        return book_label(book, about);
+    const char *space = strrchr(text, ' '), *last = space ? space + 1 : text;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (strcmp(last, open[i]) == 0)
+            return "something";
+    return "";
+}
+
 const char *book_label(const struct book *book, uint32_t line)
 {
     struct book_line *l = book_line(book, line);

@@ -32,9 +32,9 @@ static void one_text(const struct report *r, const struct shown_wait *w)
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     ref_print(at, sizeof at, w->event.at);
     fate_since(since, sizeof since, &r->waits->now, w->event.time_ns);
-    printf("%s%s%s %s %s%s%s%s%s\n    %s, event %s\n", colour_begin(COLOUR_THREAD), said.who,
-           colour_end(), said.does, colour_begin(COLOUR_OBJECT), said.about, colour_end(),
-           *site ? " at " : "", site, since, at);
+    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, event %s\n", colour_begin(COLOUR_THREAD), said.who,
+           colour_end(), said.does, *said.about ? " " : "", colour_begin(COLOUR_OBJECT), said.about,
+           colour_end(), *site ? " at " : "", site, since, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
         say_holder(held, sizeof held, r->book, &w->holders[i]);

@@ -60,4 +60,31 @@ like "the shortest and the longest call stand in the table" "$(poet calls return
 like "that there is no cycle is said" "$(poet calls --cycles return.poet)" \
     "^note: no function calls itself, directly or by way of others$"
 like "the report says where all functions are" "$(poet report return.poet)" "the first five: poet calls has all"
+cat >parent.c <<'X'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    FILE *f = fopen("child", "w");
+    fprintf(f, "%d\n", (int)child);
+    fclose(f);
+    return wait(NULL) < 0;
+}
+X
+poetcc -trace -g parent.c -o parent || exit 1
+POET_OUTPUT=parent.poet ./parent 2>/dev/null & parent=$!
+waits_for_child() { poet blocked parent.poet 2>/dev/null | grep -q "waits for the end of a child process"; }
+check "the parent waits" until_true waits_for_child
+like "a wait for any child names no object" "$(poet blocked parent.poet)" \
+    "waits for the end of a child process at .*parent\.c:15"
+kill -9 "$(cat child)"
+wait "$parent"
+until_true finished parent.poet
 done_testing

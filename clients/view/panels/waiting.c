@@ -92,8 +92,8 @@ static void tell_wait(struct view *view, struct waiting *state, const struct sho
     char since[100], text[LIMIT_TEXT_BYTES];
     fate_since(since, sizeof since, &now, w->event.time_ns);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>%s", said.who, said.does,
-                                         said.about, since);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", said.who, said.does,
+                                         *said.about ? " " : "", said.about, since);
     g_string_append(s, head);
     if (w->event.site) {
         struct site_is site = sites_call(view->link.sites, w->event.process, w->event.site);

@@ -57,9 +57,10 @@ static char *hover_away(struct view *view, uint32_t row, double x_pt)
     GString *text = g_string_new(s->rows[row].label);
     g_string_append_printf(text, ": %s %s", at->on ? "in" : "on another line",
                            at->on ? book_label(book, at->on) : "");
-    if (at->waits)
-        g_string_append_printf(text, ", %s %s", at->waits->text,
-                               at->about ? book_label(book, at->about) : "something");
+    if (at->waits) {
+        const char *about = book_about(book, at->waits->text, at->about);
+        g_string_append_printf(text, ", %s%s%s", at->waits->text, *about ? " " : "", about);
+    }
     if (at->ns >= 0) {
         char *time = duration(at->ns);
         g_string_append_printf(text, " for %s", time);
