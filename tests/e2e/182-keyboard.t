@@ -1,11 +1,13 @@
 #!/bin/bash
 # Keys are never sent to what is hidden: after pages of the drawer by order and by time, Escape closes it, and keys work.
+# Keys that come before the server has answered the one before: the picture is in the end as the last one has it.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 . "$root/tests/e2e/display.sh"
 cat >few.c <<'C'
 #include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 static sem_t s[2];
 static void *answer(void *a)
 {
@@ -19,6 +21,7 @@ int main(void)
     sem_init(&s[1], 0, 0);
     pthread_create(&t, 0, answer, 0);
     for (int i = 0; i < 5; i++) { sem_post(&s[0]); sem_wait(&s[1]); }
+    usleep(20000);
     pthread_join(t, 0);
 }
 C
@@ -62,4 +65,40 @@ by_key "Escape closes it again" Escape ' drawer none '
 is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 kill $viewer
 wait $viewer 2>/dev/null
+
+# ---- by time before the whole run by order has come ----
+start_server -o again.poet -q
+./few
+until_true finished again.poet
+{ printf '%s\n' 'action start' 'await ready' 'state begun'
+    for i in $(seq 200); do printf 'await seen%d\nstrips strips\n' $i; done; } >script
+poet view "unix:$XDG_RUNTIME_DIR/poet.sock" --script script >log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "a window on the server" until_true shown '^few'
+w=$(window '^few')
+focus '^few'
+touch ready
+until_true test -s begun
+server_pid=$(own_processes poet-server)
+kill -STOP $server_pid
+before=$(picture '^few')
+changed() { [ "$(picture '^few')" != "$before" ]; }
+key asterisk
+until_true changed
+before=$(picture '^few')
+key t
+until_true changed
+kill -CONT $server_pid
+seen=0
+by_time() {
+    seen=$((seen + 1))
+    touch seen$seen
+    grep '^strips ' strips 2>/dev/null | tail -n 1 | grep -q '^strips by time'
+}
+until_true by_time
+like "the range is in ns" "$(grep '^strips ' strips | tail -n 1)" '^strips by time, -?[0-9]+ to [0-9]{8,},'
+kill $viewer
+wait $viewer 2>/dev/null
+stop_server
 done_testing

@@ -123,7 +123,9 @@ static void take_far(void *user, const struct answer *answer)
         replace(&view->far, &strip);
         view->stage.row_total = strip.row_count;
         count_pinned(view);
-        if (p->far_to <= p->far_from && strip.known == strip.count) {
+        /* (one that was asked for before the axis was changed has its range in other units) */
+        bool fits = strip.by_time == (p->column_ns > 0);
+        if (fits && p->far_to <= p->far_from && strip.known == strip.count) {
             p->far_from = (double)strip.from;
             p->far_to = (double)strip.to;
         }
