@@ -125,6 +125,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     event->waits_checked = event->waits;
     get_bool(reader, s, "releases", &event->releases);
     get_bool(reader, s, "timed", &event->timed);
+    get_bool(reader, s, "rests", &event->rests);
     get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, event->presence);
@@ -134,6 +135,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     get_name_or_names(reader, s, "partner", &event->partners);
     get_names(reader, s, "after", &event->after, NULL);
     get_names(reader, s, "woken_by", &event->woken_by, NULL);
+    get_names(reader, s, "expects", &event->expects, NULL);
     if (get_names(reader, s, "line_after", &event->line_after, &event->line_first))
         event->line_any = false;
     if (get_names(reader, s, "thread_after", &event->thread_after, &event->thread_first))
@@ -214,7 +216,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
         "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
         "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
         "who",      "ends",   "group", "timed",   "woken_by", "causes",     "category",
-        "unheard",  "all",    NULL};
+        "unheard",  "all",    "expects", "rests",  NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

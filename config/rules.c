@@ -139,6 +139,7 @@ static void check_event(struct reader *reader, const struct target *target, size
     }
     check_types(reader, target, &event->after, "after", event);
     check_types(reader, target, &event->woken_by, "woken_by", event);
+    check_types(reader, target, &event->expects, "expects", event);
     check_types(reader, target, &event->causes, "causes", event);
     check_types(reader, target, &event->line_after, "line_after", event);
     check_types(reader, target, &event->thread_after, "thread_after", event);

@@ -104,8 +104,11 @@ struct target_event {
     bool waits_checked; /* as it was recorded: what rules go by */
     bool releases; /* and lets others into its line meanwhile */
     bool timed; /* or until a time has come */
+    bool rests; /* for work, as its thread does by nature: nothing is concluded from that */
     struct target_names
         woken_by; /* types about the same object, or on its line, that let it go on */
+    struct target_names
+        expects; /* types by which a thread becomes one of those that all have to come */
     struct target_names
         causes; /* types that end such waiting as far as its time goes; none: woken_by */
     uint8_t waits_as; /* an enum target_waits */

@@ -116,7 +116,7 @@ char *fate_itself(const struct book *book, const struct shown_wait *of)
 /* Those who wait are woken by one another: all have to come, as to a barrier. */
 static bool must_all_come(const struct book *book, const struct shown_verdict *v)
 {
-    struct shown_event e = {.at = v->waker, .type = v->waker_type};
+    struct shown_event e = {.at = v->waker.line ? v->waker : v->wait, .type = v->waker_type};
     const struct target_event *look = v->waker_type ? book_look(book, &e) : NULL;
     return look && look->waits;
 }

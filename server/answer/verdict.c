@@ -24,12 +24,15 @@ enum {
     GOES_AS_EVER = 4   /* ... by somebody who did it before */
 };
 
-/* An object that somebody waits about to be woken. */
+/* An object that threads wait about to be woken by the same types of events. */
 struct subject {
     uint32_t line;
+    uint32_t next; /* 1 + index: the same object, where others wait for other types */
     size_t waiters[PAIRS_MOST]; /* the longest first */
     unsigned waiter_count;
-    const struct target_names *wakers;
+    const struct target_names *wakers, *expects;
+    bool rests; /* they wait for work: nothing is said of that */
+    uint32_t meets; /* all have to come, as to a barrier: by events of this type; 0: not so */
     bool own;        /* events of its line are looked at, else the log */
     uint64_t ordinal;
     bool settled, cut;
@@ -37,8 +40,12 @@ struct subject {
         uint32_t thread;
         uint64_t position;
         int64_t time_ns;
+        bool woke_none; /* it only is one of those that have to come */
     } able[ABLE_MOST];
     unsigned able_count;
+    bool begun; /* one that has to come was met on the way back */
+    uint32_t left[ABLE_MOST]; /* threads that were among them the time before, not since */
+    unsigned left_count;
     const struct able_one *waker; /* the last one that another may have been woken by; NULL none */
     int64_t went_on_ns; /* the last time that somebody went on; INT64_MIN never */
     uint32_t doubts;
@@ -50,7 +57,7 @@ struct verdicts {
     const struct waits_graph *graph;
     uint8_t *goes; /* by waiter: bits */
     uint8_t *wanted; /* by line - 1: its subjects are looked for in the log */
-    uint32_t *subject_of; /* by line - 1: 1 + index */
+    uint32_t *subject_of; /* by line - 1: 1 + index of the last one */
     struct subject *subjects;
     size_t count, room;
     enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
@@ -105,10 +112,25 @@ static bool holders_go(const struct verdicts *v, const struct waiter *w, unsigne
     return shared ? going > 0 || object->count == 0 : going == object->count;
 }
 
+static bool same_types(const struct target_names *a, const struct target_names *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = target_has(b, a->items[i]);
+    return same;
+}
+
+static struct subject *find_subject(const struct verdicts *v, const struct waiter *w)
+{
+    uint32_t i = w->about <= v->graph->lines ? v->subject_of[w->about - 1] : 0;
+    while (i && !same_types(v->subjects[i - 1].wakers, &w->look->woken_by))
+        i = v->subjects[i - 1].next;
+    return i ? &v->subjects[i - 1] : NULL;
+}
+
 static bool is_woken(const struct verdicts *v, const struct waiter *w, unsigned how)
 {
-    uint32_t subject = w->about <= v->graph->lines ? v->subject_of[w->about - 1] : 0;
-    const struct subject *s = subject ? &v->subjects[subject - 1] : NULL;
+    const struct subject *s = find_subject(v, w);
     if (how == GOES_IF_WOKEN || !s)
         return true;
     if (how == GOES || s->able_count == 0)
@@ -149,17 +171,26 @@ static void spread(struct verdicts *v, unsigned how)
 
 /* ---- who ever woke anybody about what ---- */
 
+static uint32_t meets_by(const struct verdicts *v, const struct waiter *w)
+{
+    bool meets = target_has(&w->look->woken_by, w->look->name);
+    return meets ? order_event(v->graph->run->order, w->position).type : 0;
+}
+
 static void note_subject(struct verdicts *v, size_t waiter)
 {
     const struct waiter *w = &v->graph->waiters[waiter];
     if (w->at_exit || !needs_waking(w) || w->about > v->graph->lines)
         return;
     uint32_t *index = &v->subject_of[w->about - 1];
-    if (!*index) {
+    if (!find_subject(v, w)) {
         v->subjects = grow(v->subjects, &v->room, v->count + 1, sizeof *v->subjects);
         uint64_t events = order_line_events(v->graph->run->order, w->about);
         v->subjects[v->count] = (struct subject){.line = w->about,
+                                                 .next = *index,
                                                  .wakers = &w->look->woken_by,
+                                                 .expects = &w->look->expects,
+                                                 .rests = w->look->rests,
                                                  .own = events > 0,
                                                  .ordinal = events,
                                                  .went_on_ns = INT64_MIN,
@@ -167,7 +198,8 @@ static void note_subject(struct verdicts *v, size_t waiter)
         v->wanted[w->about - 1] = events == 0;
         *index = (uint32_t)++v->count;
     }
-    struct subject *s = &v->subjects[*index - 1];
+    struct subject *s = find_subject(v, w);
+    s->meets = s->meets ? s->meets : meets_by(v, w);
     if (s->waiter_count < PAIRS_MOST)
         s->waiters[s->waiter_count++] = waiter;
 }
@@ -178,21 +210,47 @@ static bool waits_now(const struct verdicts *v, uint32_t thread, uint64_t positi
     return waiter && v->graph->waiters[waiter - 1].position == position;
 }
 
+static const struct waiter *wait_of(const struct verdicts *v, uint32_t thread)
+{
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    return waiter ? &v->graph->waiters[waiter - 1] : NULL;
+}
+
 /* To whom all have to come, as to a barrier: has it, and waits there? */
 static bool has_come(const struct verdicts *v, const struct subject *s, uint32_t thread)
 {
-    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
-    const struct waiter *w = waiter ? &v->graph->waiters[waiter - 1] : NULL;
+    const struct waiter *w = wait_of(v, thread);
     return w && w->about == s->line && target_has(s->wakers, w->look->name);
 }
 
-static void note_able(struct subject *s, uint32_t thread, uint64_t position, int64_t time_ns)
+/* It waits for the same threads to come, at another place: what it did last released none here. */
+static bool waits_elsewhere(const struct verdicts *v, const struct subject *s, uint32_t thread)
+{
+    const struct waiter *w = wait_of(v, thread);
+    return s->meets && w && w->about == s->line && !target_has(s->wakers, w->look->name) &&
+           target_has(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
+}
+
+/* It waited for something else before this time's threads came together: it is none of them. */
+static void note_left(const struct verdicts *v, struct subject *s, uint32_t thread,
+                      const struct target_event *look)
+{
+    if (s->begun && look && look->waits && s->left_count < ABLE_MOST &&
+        !target_has(&look->woken_by, run_type_name(v->graph->run, s->meets)))
+        s->left[s->left_count++] = thread;
+}
+
+static void note_able(struct subject *s, uint32_t thread, uint64_t position, int64_t time_ns,
+                      bool woke_none)
 {
     for (unsigned i = 0; i < s->able_count; i++)
         if (s->able[i].thread == thread)
             return;
+    for (unsigned i = 0; i < s->left_count; i++)
+        if (s->left[i] == thread)
+            return;
     if (s->able_count < ABLE_MOST)
-        s->able[s->able_count++] = (struct able_one){thread, position, time_ns};
+        s->able[s->able_count++] = (struct able_one){thread, position, time_ns, woke_none};
     else
         s->cut = true;
 }
@@ -208,9 +266,15 @@ static void look_at(struct verdicts *v, struct subject *s, uint64_t position)
     const struct target_event *look = run_look(run, e.line, e.type, (enum relation)e.relation);
     if (!wakes && !(look && look->waits) && !s->own && e.time_ns > s->went_on_ns)
         s->went_on_ns = e.time_ns;
+    bool expected = s->meets && target_has(s->expects, run_type_name(run, e.type));
+    s->begun |= expected;
+    if (s->meets && !wakes && !expected)
+        note_left(v, s, e.thread, look);
+    wakes |= expected;
     if (!wakes || waits_now(v, e.thread, position) || has_come(v, s, e.thread))
         return;
-    note_able(s, e.thread, position, e.time_ns);
+    note_able(s, e.thread, position, e.time_ns,
+              waits_elsewhere(v, s, e.thread) || (s->meets && !(look && look->waits)));
     s->settled |= v->graph->run_count > 0 && thread_goes(v, e.thread, GOES_IF_WOKEN);
 }
 
@@ -232,7 +296,9 @@ static bool look_back(struct verdicts *v, uint64_t *budget)
         *budget -= *budget < SCAN / SCAN_COST ? *budget : SCAN / SCAN_COST;
         uint64_t end = v->from - v->least > SCAN ? v->from - SCAN : v->least, at = v->from;
         while ((at = order_about_before(order, at, end, v->wanted, v->graph->lines)) != NO_POSITION)
-            look_at(v, &v->subjects[v->subject_of[order_event(order, at).about - 1] - 1], at);
+            for (uint32_t i = v->subject_of[order_event(order, at).about - 1]; i;
+                 i = v->subjects[i - 1].next)
+                look_at(v, &v->subjects[i - 1], at);
         v->from = end;
     }
     for (size_t i = 0; i < v->count; i++)
@@ -284,7 +350,7 @@ static void note_standing(struct subject *s, const struct able_one *able, size_t
 /* Nobody wakes itself. */
 static bool is_pair(const struct verdicts *v, const struct able_one *able, size_t waiter)
 {
-    return able->thread != v->graph->waiters[waiter].thread;
+    return !able->woke_none && able->thread != v->graph->waiters[waiter].thread;
 }
 
 static bool compare_pair(struct verdicts *v, const struct able_one *able, size_t waiter,
@@ -340,6 +406,8 @@ static void add_doubts(struct verdicts *v)
         s->doubts |= s->wakers->count == 0 ? DOUBT_TYPES : 0;
         s->doubts |=
             handlers && s->own && order_line_shared(run->order, s->line) ? DOUBT_HANDLER : 0;
+        if (s->rests)
+            continue;
         if (!(v->goes[s->told_waiter] & GOES))
             v->doubts |= s->doubts & ~(unsigned)DOUBT_PAST;
         else
@@ -455,6 +523,7 @@ static void tell(const struct verdicts *v, const struct subject *s, struct reply
     struct shown_able able[ABLE_MOST];
     uint32_t runs[RUNS_MOST];
     struct shown_verdict shown = {.about = s->line,
+                                  .waker_type = s->meets,
                                   .fate = verdicts_fate(v, s->told_waiter),
                                   .doubts = s->doubts,
                                   .wait = v->graph->waiters[s->told_waiter].at,
@@ -466,7 +535,7 @@ static void tell(const struct verdicts *v, const struct subject *s, struct reply
     if (s->waker) {
         struct event e = order_event(v->graph->run->order, s->waker->position);
         shown.waker = (struct ref){e.line, e.number};
-        shown.waker_type = e.type;
+        shown.waker_type = s->meets ? s->meets : e.type;
         shown.went_on = s->own                               ? WENT_UNKNOWN
                         : s->went_on_ns >= s->waker->time_ns ? WENT_SOMEBODY
                                                              : WENT_NOBODY;
@@ -486,7 +555,8 @@ static void tell(const struct verdicts *v, const struct subject *s, struct reply
 
 bool verdicts_put(struct verdicts *v, struct reply *reply)
 {
-    for (unsigned n = 0; v->told < v->count && v->told < TOLD_MOST && n < 32; n++)
-        tell(v, &v->subjects[v->told++], reply);
+    for (unsigned n = 0; v->told < v->count && v->told < TOLD_MOST && n < 32; n++, v->told++)
+        if (!v->subjects[v->told].rests)
+            tell(v, &v->subjects[v->told], reply);
     return v->told == v->count || v->told == TOLD_MOST;
 }

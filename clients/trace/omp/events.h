@@ -12,7 +12,7 @@
 
 /* clang-format off */
 #define EVENTS(T)                                                                                    \
-    T(region) T(part) T(done) T(idle) T(region_end) T(reach) T(through)                               \
+    T(region) T(part) T(done) T(idle) T(region_end) T(reach) T(through) T(uneven)                     \
     T(spawn) T(run) T(ran) T(taskwait) T(taskgroup) T(waited)                                         \
     T(ordered) T(turn) T(over) T(sink) T(chosen) T(not_chosen) T(chunk) T(nothing) T(asks)              \
     T(stop) T(stopped)                                                                               \

@@ -45,7 +45,7 @@ void task_make(struct task *task, bool detached)
     if (f->group)
         atomic_fetch_add(&f->group->made, 1);
     if (m)
-        atomic_store(&m->team->tasks, true);
+        team_makes_tasks(m->team);
     if (!detached)
         return;
     f->doubtful = true;

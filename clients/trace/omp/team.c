@@ -1,4 +1,5 @@
 /* Teams and their barriers. */
+#define _GNU_SOURCE
 #include "clients/trace/omp/team.h"
 
 #include "clients/trace/mix.h"
@@ -6,11 +7,18 @@
 #include "clients/trace/poet.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define GROUP_MOST 65536u
 #define UNMET_NEVER UINT64_MAX
+#define SPINS 4000u /* looks before a member sleeps, where each has a processor */
 
 static __thread struct member *mine __attribute__((tls_model("initial-exec")));
 static __thread bool named __attribute__((tls_model("initial-exec")));
@@ -41,6 +49,7 @@ void team_begin(struct team *team, const void *body, bool cancellable, const voi
     team->line = line_of(LINE_REGION, body, "", site);
     team->followed = note_send(EVENT_region, team->line, key(team, KEY_BEGIN, 0, 0), site);
     atomic_init(&team->unmet, team->followed ? UNMET_NEVER : 0);
+    atomic_init(&team->fewest, UINT64_MAX);
     errno = saved;
 }
 
@@ -54,7 +63,7 @@ void team_end(struct team *team, const void *site)
     for (uint32_t i = 0; keys && i < done; i++)
         keys[i] = key(team, KEY_DONE, i, 0);
     doubtful |= done && !keys;
-    doubtful |= !team->followed;
+    doubtful |= !team->followed || atomic_load(&team->uneven);
     note_receive(EVENT_region_end, team->line, keys, keys ? done : 0,
                  doubtful ? POET_DOUBT_THREAD : 0, site);
     free(keys);
@@ -110,37 +119,42 @@ static void tell_done(struct member *m)
         atomic_store(&t->later, true);
 }
 
-void member_over(struct member *m, void (*barrier)(const void *context), const void *context)
+/* ---- how far the members have come ---- */
+
+static void team_changed(struct team *t)
 {
-    struct team *t = m->team;
-    bool is_master = t->master == thread_own();
+    atomic_fetch_add(&t->changes, 1);
+    if (atomic_load(&t->sleepers))
+        syscall(SYS_futex, &t->changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void team_makes_tasks(struct team *t)
+{
     int saved = errno;
-    if (m->over)
-        return;
-    m->over = true;
-    if (!t->followed || atomic_load(&t->size) < 2) {
-        ;
-    } else if (barrier && !t->cancellable) {
-        barrier_reach(m, t->body);
-        barrier(context);
-        barrier_through(m, false, t->body);
-    } else if (is_master) {
-        note(EVENT_reach, t->line, 0, t->body);
-        frame_waits(EVENT_reach, t->line, t->body);
-    } else {
-        tell_done(m);
-    }
-    if (t->followed && !is_master) {
-        note(EVENT_idle, t->line, 0, t->body);
-        frame_waits(EVENT_idle, t->line, t->body);
-    }
+    if (!atomic_load_explicit(&t->tasks, memory_order_relaxed) && !atomic_exchange(&t->tasks, true))
+        team_changed(t);
     errno = saved;
 }
 
-void member_end(struct member *m)
+/* All members pass as many barriers.  One that came to the end with fewer than another has come to
+ * will be waited for in vain: from the barrier that it lacks on, nothing is known to be met. */
+static void team_compare(struct team *t)
 {
-    mine = m->outer;
-    frame_end(&m->frame, m->outer_frame);
+    uint64_t fewest = atomic_load(&t->fewest), unmet = atomic_load(&t->unmet);
+    if (atomic_load(&t->came) <= fewest)
+        return;
+    while (unmet > fewest + 1 && !atomic_compare_exchange_weak(&t->unmet, &unmet, fewest + 1))
+        ;
+    if (!atomic_exchange(&t->uneven, true))
+        team_changed(t);
+}
+
+static void team_comes(struct team *t, uint64_t barrier)
+{
+    uint64_t came = atomic_load(&t->came);
+    while (came < barrier && !atomic_compare_exchange_weak(&t->came, &came, barrier))
+        ;
+    team_compare(t);
 }
 
 /* ---- barriers ---- */
@@ -161,11 +175,8 @@ static uint64_t reached(const struct member *m, uint32_t number)
     return key(m->team, KEY_REACHED, m->barriers, number);
 }
 
-void barrier_reach(struct member *m, const void *site)
+static void ask(struct member *m, const void *site)
 {
-    int saved = errno;
-    if (!meets(m))
-        return;
     m->barriers++;
     bool recorded = m->team->cancellable
                         ? note_send(EVENT_reach, m->team->line, reached(m, m->number), site)
@@ -175,6 +186,15 @@ void barrier_reach(struct member *m, const void *site)
     frame_waits(EVENT_reach, m->team->line, site);
     m->inside = true;
     m->inside_at = site;
+}
+
+void barrier_reach(struct member *m, const void *site)
+{
+    int saved = errno;
+    if (!meets(m))
+        return;
+    ask(m, site);
+    team_comes(m->team, m->barriers);
     errno = saved;
 }
 
@@ -236,4 +256,118 @@ void barrier_not_yet(struct member *m, const void *site)
     m->inside = false;
     frame_goes_on();
     note(EVENT_chosen, m->team->line, 0, site);
+}
+
+/* ---- the end of a region ---- */
+
+static void team_over(struct team *t, uint64_t barriers)
+{
+    uint64_t fewest = atomic_load(&t->fewest);
+    while (fewest > barriers && !atomic_compare_exchange_weak(&t->fewest, &fewest, barriers))
+        ;
+    team_compare(t);
+    if (atomic_fetch_add(&t->over, 1) + 1 == atomic_load(&t->size))
+        team_changed(t);
+}
+
+/* Once all have come none of them makes a task: all members find the same. */
+enum end { END_OPEN, END_UNEVEN, END_TASKS, END_MET };
+static enum end team_end_state(struct team *t)
+{
+    bool all = atomic_load(&t->over) >= atomic_load(&t->size);
+    if (atomic_load(&t->uneven))
+        return END_UNEVEN;
+    if (atomic_load(&t->tasks))
+        return END_TASKS;
+    return all ? END_MET : END_OPEN;
+}
+
+static unsigned looks_of(const struct team *t)
+{
+    static _Atomic uint32_t processors;
+    uint32_t n = atomic_load_explicit(&processors, memory_order_relaxed);
+    cpu_set_t set;
+    if (!n) {
+        const char *policy = getenv("OMP_WAIT_POLICY");
+        n = sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+        n = policy && strcasecmp(policy, "passive") == 0 ? 1 : n;
+        atomic_store_explicit(&processors, n, memory_order_relaxed);
+    }
+    return atomic_load(&t->size) <= n ? SPINS : 0;
+}
+
+static enum end team_await_end(struct team *t)
+{
+    enum end end = team_end_state(t);
+    for (unsigned looks = end ? 0 : looks_of(t); !end && looks; looks--) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        end = team_end_state(t);
+    }
+    while (!end) {
+        atomic_fetch_add(&t->sleepers, 1);
+        uint32_t seen = atomic_load(&t->changes);
+        end = team_end_state(t);
+        if (!end)
+            syscall(SYS_futex, &t->changes, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+        atomic_fetch_sub(&t->sleepers, 1);
+    }
+    return end;
+}
+
+/* It stays in the runtime's own barrier at the end, to which the others will not come. */
+static void stay_uneven(struct member *m)
+{
+    m->inside = false;
+    frame_goes_on();
+    note(EVENT_uneven, m->team->line, 0, m->team->body);
+    frame_waits(EVENT_uneven, m->team->line, m->team->body);
+}
+
+static void meet_at_end(struct member *m, void (*barrier)(const void *), const void *context)
+{
+    struct team *t = m->team;
+    uint64_t passed = m->barriers;
+    ask(m, t->body);
+    team_over(t, passed);
+    enum end end = team_await_end(t);
+    if (end == END_UNEVEN) {
+        stay_uneven(m);
+        return;
+    }
+    if (end == END_TASKS)
+        barrier(context);
+    barrier_through(m, false, t->body);
+}
+
+void member_over(struct member *m, void (*barrier)(const void *context), const void *context)
+{
+    struct team *t = m->team;
+    bool is_master = t->master == thread_own();
+    int saved = errno;
+    if (m->over)
+        return;
+    m->over = true;
+    if (!t->followed || atomic_load(&t->size) < 2) {
+        ;
+    } else if (barrier && !t->cancellable) {
+        meet_at_end(m, barrier, context);
+    } else if (is_master) {
+        note(EVENT_reach, t->line, 0, t->body);
+        frame_waits(EVENT_reach, t->line, t->body);
+    } else {
+        tell_done(m);
+    }
+    if (t->followed && !is_master && !frame_is_waiting(EVENT_uneven)) {
+        note(EVENT_idle, t->line, 0, t->body);
+        frame_waits(EVENT_idle, t->line, t->body);
+    }
+    errno = saved;
+}
+
+void member_end(struct member *m)
+{
+    mine = m->outer;
+    frame_end(&m->frame, m->outer_frame);
 }

@@ -1,9 +1,12 @@
 /* Teams: the threads of one parallel region, and the barriers at which they meet.
  *
- * A runtime's own barrier at the end of a region does not tell when it lets its workers go: they stay in there until
- * there is other work.  So each member waits for the others in a barrier of its own right before that one.
- * It orders nothing that the region's end does not order.  Where a region can be cancelled, barriers need not
- * be passed by all: there messages take the place of one point for all. */
+ * A runtime's own barrier at the end of a region does not tell when its workers may leave it: they
+ * stay in there until there is other work.  So each member waits right before that barrier until
+ * all members have come to the end of the region.  That orders nothing that the region's end does
+ * not order, and no barrier of the runtime is passed for it: the members meet in the program's
+ * barriers alone.  A member that waits there runs no tasks; where the team has made some, each
+ * member passes one barrier of the runtime more instead.  Where a region can be cancelled, barriers
+ * need not be passed by all: there messages take the place of one point for all. */
 #ifndef CLIENTS_TRACE_OMP_TEAM_H
 #define CLIENTS_TRACE_OMP_TEAM_H
 
@@ -32,7 +35,12 @@ struct team {
     _Atomic uint64_t passed; /* the last barrier that somebody is known to have passed */
     _Atomic uint64_t unmet; /* from this barrier on not all members are recorded */
     _Atomic uint32_t done;  /* members who told their end by a message */
-    _Atomic bool tasks;     /* it has made tasks */
+    _Atomic bool tasks;     /* it has made tasks: set by team_makes_tasks() */
+    _Atomic uint32_t over;  /* members that have come to the end of the region */
+    _Atomic uint64_t came;  /* the last barrier that a member has come to; */
+    _Atomic uint64_t fewest; /*   how many the members at the end have passed, the fewest */
+    _Atomic bool uneven;    /* a member is at the end without the barrier that another has come to */
+    _Atomic uint32_t changes, sleepers; /* of these (futex); members that wait for one */
     _Atomic bool doubtful;  /* what a member or a task did is not told */
     _Atomic bool later;     /* a member that told its end may run tasks behind that */
     _Atomic bool apart;     /* its tasks are left to the runtime, whatever is repeated (held.h) */
@@ -65,9 +73,11 @@ const void *thread_own(void); /* something that each thread has of its own */
 /* The master's: before the region, and after it. */
 void team_begin(struct team *team, const void *body, bool cancellable, const void *site);
 void team_end(struct team *team, const void *site);
+/* A thread of the team makes a task: members that wait at the end have to help. */
+void team_makes_tasks(struct team *team);
 
-/* A thread takes part in a team of `size` as number `number`, until it has done its part.  `barrier` waits for the
- * others; NULL: it does not. */
+/* A thread takes part in a team of `size` as number `number`, until it has done its part.  There it
+ * waits for the others: with `barrier` where it may have to run tasks meanwhile; NULL: not. */
 void member_begin(struct member *member, struct team *team, uint32_t size, uint32_t number);
 void member_over(struct member *member, void (*barrier)(const void *context), const void *context);
 void member_end(struct member *member);
