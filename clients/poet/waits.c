@@ -105,7 +105,7 @@ static int find_object(struct wanted *w, const struct subject *subject)
     return EXIT_DONE;
 }
 
-/* Of the places that are called so, the row with the longest wait; how many waits there are at all. */
+/* Of the places that are called so, the row with the longest wait; *waits: how many there are. */
 static uint32_t find_longest(const struct wanted *w, const struct table_names *names,
                              const struct shown_table *t, long long *waits)
 {

@@ -162,7 +162,8 @@ static void do_resources(struct view *v) { drawer_open(v, "resources"); }
 static void do_meters(struct view *v) { drawer_open(v, "meters"); }
 static void do_maybe(struct view *v) { drawer_open(v, "maybe"); }
 
-/* From a list to the picture; there, all that stands out goes; then the page that was opened, and the drawer. */
+/* From a list to the picture; there, all that stands out goes; then the page that was opened, and
+ * the drawer. */
 static void do_escape(struct view *v)
 {
     bool away = focus_within(v, v->panels),

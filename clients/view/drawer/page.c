@@ -399,7 +399,8 @@ void page_clear(struct paged *p)
     show_progress(p);
 }
 
-/* Where nothing on the page takes the focus it has it as a whole: Escape is for it, and Tab goes on from there. */
+/* Where nothing on the page takes the focus it has it as a whole: Escape is for it, and Tab goes on
+ * from there. */
 static void take_focus(GtkWidget *shown)
 {
     gtk_widget_set_focusable(shown, TRUE);
