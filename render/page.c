@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define MARGIN_PT 28.0
-#define PNG_SCALE 2.0
+#define PNG_SCALE 2.0 /* less where the image would be larger than IMAGE_LIMIT_PX, but 1 at least */
+#define IMAGE_LIMIT_PX 30000.0
 
 struct sink {
     FILE *f;
@@ -163,17 +164,28 @@ static cairo_status_t write_svg(const struct scene *scene, const struct page_opt
     return status;
 }
 
+bool page_is_too_large(const struct scene *scene, const struct page_options *o)
+{
+    struct bands bands = bands_cut(scene, o);
+    double most = o->format == PAGE_PDF   ? PAGE_LIMIT_PT
+                  : o->format == PAGE_PNG ? IMAGE_LIMIT_PX
+                                          : HUGE_VAL;
+    return !bands.paper && (bands.width_pt > most || bands.height_pt > most);
+}
+
 static cairo_status_t write_image(const struct scene *scene, const struct page_options *o,
                                   struct sink *sink)
 {
     struct bands bands = bands_cut(scene, o);
-    double width = ceil(bands.width_pt * PNG_SCALE), height = ceil(bands.height_pt * PNG_SCALE);
-    if (width > 30000 || height > 30000)
+    double most = fmax(bands.width_pt, bands.height_pt),
+           scale = fmax(1, fmin(PNG_SCALE, IMAGE_LIMIT_PX / most));
+    double width = ceil(bands.width_pt * scale), height = ceil(bands.height_pt * scale);
+    if (page_is_too_large(scene, o))
         return CAIRO_STATUS_INVALID_SIZE;
     cairo_surface_t *surface = cairo_image_surface_create(
         o->transparent ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, (int)width, (int)height);
     cairo_t *cr = cairo_create(surface);
-    cairo_scale(cr, PNG_SCALE, PNG_SCALE);
+    cairo_scale(cr, scale, scale);
     paint_whole(cr, scene, o, &bands, NULL);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);

@@ -28,7 +28,11 @@ struct page_options {
     struct paint_selection selection; /* line 0: nothing is selected */
 };
 
-#define PAGE_LIMIT_PT 14400.0
+#define PAGE_LIMIT_PT 14400.0 /* of a page of a PDF, as viewers show it */
+
+/* Whether one page, as large as the drawing, is larger than the format can have: a PDF above, an
+ * image 30000 px at 1 px for 1 pt; an SVG has no limit. */
+bool page_is_too_large(const struct scene *scene, const struct page_options *options);
 
 /* What a PDF says of itself: its date, or $SOURCE_DATE_EPOCH, and its title. */
 void page_set_metadata(cairo_surface_t *surface, const struct page_options *options);

@@ -283,6 +283,7 @@ void put_stat(struct out *out, const struct shown_stat *s)
     }
     put_u64(out, s->behind_ns);
     put_u64(out, s->journal_ahead);
+    put_u64(out, s->discarded);
 }
 
 void get_stat(struct in *in, struct shown_stat *s)
@@ -310,6 +311,7 @@ void get_stat(struct in *in, struct shown_stat *s)
     }
     s->behind_ns = in_left(in) ? get_u64(in) : 0; /* an older server does not say */
     s->journal_ahead = in_left(in) ? get_u64(in) : 0;
+    s->discarded = in_left(in) ? get_u64(in) : 0;
 }
 
 void shown_stat_free(struct shown_stat *s)

@@ -104,6 +104,7 @@ struct shown_stat {
     uint32_t unseen_count;
     uint64_t behind_ns,
         journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
+    uint64_t discarded; /* of the events, the oldest: only a part of the run is kept */
     char *damage; /* "" none */
 };
 

@@ -69,10 +69,9 @@ bool paper_choose(const struct command *command, const struct picture *p, const 
         paper_unasked(page);
     }
     unsigned pages = page_count(scene, page);
-    bool too_wide = page->paper_width_pt <= 0 && page->width_pt <= 0 &&
-                    (scene->width_pt > PAGE_LIMIT_PT || scene->height_pt > PAGE_LIMIT_PT);
+    bool too_large = (image || page->width_pt <= 0) && page_is_too_large(scene, page);
     bool cut = p->window.more_right && !range && !p->all;
-    if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide && !cut)
+    if ((pages <= PAGES_UNASKED || p->all || range) && !too_large && !cut)
         return true;
     char on_pages[40] = "";
     if (!image)
@@ -81,7 +80,8 @@ bool paper_choose(const struct command *command, const struct picture *p, const 
         command,
         "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE "%s, or insist with --all%s",
         p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
-        scene->row_count, plural(scene->row_count), on_pages, too_wide && image ? ", draw it in bands with --wrap" : "",
-        too_wide ? " on a PDF" : "");
+        scene->row_count, plural(scene->row_count), on_pages,
+        too_large && image ? ", draw it in bands with --wrap, write an SVG" : "",
+        too_large ? " on a PDF" : "");
     return false;
 }

@@ -158,7 +158,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
                    {"untraced", s->untraced},
                    {"waited_ns", s->waited_ns},
                    {"behind_ns", s->behind_ns},
-                   {"journal_ahead_bytes", s->journal_ahead}};
+                   {"journal_ahead_bytes", s->journal_ahead},
+                   {"discarded", s->discarded}};
     json_object_object_add(o, "run", json_object_new_string(book->run.name));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
@@ -224,6 +225,9 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
                            : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);
+    if (s->discarded)
+        printf("discarded       %llu of them, the oldest: only a part of the run is kept\n",
+               (unsigned long long)s->discarded);
     printf("texts           %llu\npending         %llu\nlost            %llu\n",
            (unsigned long long)s->texts, (unsigned long long)s->pending,
            (unsigned long long)s->lost);
@@ -292,7 +296,8 @@ static const struct argp stat_argp = {
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
     .doc =
-        "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
+        "Print the figures of a run: lines, events (and how many of them were discarded, where only "
+        "the newest part is kept), texts, pending, lost, contradictions (each with "
         "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
         "many of them were cut off (killed, or disconnected, before all was sent over the network); how "
         "many events are doubtful (they may be after more than is known), and what the run does "

@@ -66,6 +66,7 @@ static void answer_stat(const struct run *run, struct in *in, struct reply *repl
                            .connected = run_connected(run),
                            .behind_ns = run->behind_ns,
                            .journal_ahead = run->journal_ahead,
+                           .discarded = order_first(run->order),
                            .unfinished = run->unfinished,
                            .written = run->written,
                            .doubtful = f.doubtful,

@@ -28,6 +28,8 @@ endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 is "every event was taken" "$(figure $endpoint events)" $((8 * 4 + 480000 * 5 + 1 + 8 * 2 + 2))
 kept=$(poet dump $endpoint --json | grep -c '^{"event"')
 [ "$kept" -lt 2000000 ] && [ "$kept" -gt 80000 ] && ok "the newest part is kept ($kept events)" || not_ok "the newest part is kept" "$kept"
+is "stat says how many were discarded" "$(($(figure $endpoint discarded) + kept))" "$(figure $endpoint events)"
+like "in words" "$(poet stat $endpoint)" "^discarded  +[0-9]+ of them, the oldest: only a part of the run is kept$"
 is "a forgotten event has no answer" "$(poet order $endpoint 1:1 1:2)" unknown
 check "what is kept obeys the rules" poet check $endpoint
 last=$(poet dump $endpoint --json | sed -n 's/^{"event":"\([^h"]*\)".*/\1/p' | tail -n 400 | head -n 1)

@@ -34,12 +34,15 @@ is "--lines takes labels as they are drawn" "$(rows --lines="$label")" "4"
 
 # ---- too long for one line ----
 start_server
-python3 "$root/tests/e2e/skewed.py" long 5 3000
+python3 "$root/tests/e2e/skewed.py" long 5 9000
 trace=$(ls "$XDG_STATE_HOME"/poet/long-*.poet)
 until_true finished "$trace"
 stop_server
 cp "$trace" long.poet
-like "too long for an image: --wrap is named" "$(poet export long.poet -o long.svg --no-fold --all 2>&1)" \
-    "^poet export: the diagram has .*draw it in bands with --wrap, or insist with --all on a PDF$"
-check "and it draws the image" poet export long.poet -o long.svg --no-fold --wrap
+like "too long for an image: --wrap is named" "$(poet export long.poet -o long.png --no-fold --all 2>&1)" \
+    "^poet export: the diagram has .*draw it in bands with --wrap, write an SVG, or insist with --all on a PDF$"
+check "and it draws the image" poet export long.poet -o long.png --no-fold --wrap
+is "of pixels" "$(head -c 4 long.png | tail -c 3)" PNG
+check "an SVG has no limit" poet export long.poet -o long.svg --no-fold --all
+check "180 columns are one image" poet export long.poet -o some.png --no-fold --last 180
 done_testing
