@@ -418,7 +418,7 @@ static void tell_sleeper(const struct run *run, const struct asleep *a, struct r
     part_begin(reply, PART_SLEEPER);
     put_sleeper(reply->out, &sleeper);
     part_end(reply);
-    shown_sleeper_free(&sleeper);
+    show_free(&sleeper.event);
 }
 
 static void tell_now(const struct run *run, struct reply *reply)

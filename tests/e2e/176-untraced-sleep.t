@@ -53,6 +53,21 @@ said=$(poet blocked asleep.poet)
 like "in calls that are not traced" "$said" '^2 threads sleep in calls that are not traced'
 like "and since when, after what" "$said" '^    T:work .* after event [0-9]+:[0-9]+ at asleep.c:'
 is "no bare word that no thread waits" "$(echo "$said" | grep -c 'no thread waits')" 0
+cat >noted.c <<'C'
+#include <poet.h>
+#include <unistd.h>
+int main(void)
+{
+    poet_text("noted");
+    for (;;)
+        pause();
+}
+C
+poetcc -trace -g noted.c -o noted
+POET_OUTPUT=noted.poet ./noted 2>/dev/null &
+pids="$pids $!"
+noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread sleeps in calls that are not traced' answer; }
+check "one whose last event has a text" until_true noted || cat answer
 program=$(ls "$work"/run | sed -n 's/^poet-\([0-9]*\).sock$/\1/p' | head -n 1)
 if [ -n "$program" ] && command -v gdb >/dev/null; then
     like "poet attach: it does not run" "$(timeout 120 poet attach "$program" 2>&1)" \
