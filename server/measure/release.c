@@ -244,8 +244,9 @@ static void walk_quickly(struct finding *f, uint32_t line, struct hold *hold, in
     while (hold->plain && hold->entry_ns > after_ns && f->segment_count < RELEASE_SEGMENTS - 1 &&
            holds_before(f->of->holds, line, hold, &before)) {
         if (before.thread == f->of->thread || before.exit_ns <= after_ns ||
-            before.exit_ns > hold->entry_ns)
-            return;
+            before.exit_ns > hold->entry_ns ||
+            before.exit_ns > f->segments[f->segment_count - 1].to_ns)
+            return; /* (clocks may put a visit behind the wait that it was before) */
         struct cause c = {before.exit, before.exit_ns, before.thread, line, f->of->meaning};
         end_segment(f, &c, true);
         *hold = before;
