@@ -103,12 +103,16 @@ is "a part of the run is not to be had" "$(status poet calls "$run" --from 1ms)"
 
 # ---- counts alone ----
 region counts
+counted() { poet calls latest | grep -q 'counted: times were not wanted'; } # it may be told a moment later
+until_true counted
 poet calls latest --json >counts.json
 is "counted" "$(json counts.json 'print "$f{f}{calls} ", defined $f{f}{self_ns} ? "timed" : "null"')" "1304 null"
 like "that is said" "$(poet calls latest)" "1321 calls in 2 threads, counted: times were not wanted"
 
 # ---- parts that the program named ----
 region named
+named() { poet calls latest --csv | grep -q sorting; }
+until_true named
 is "a part has the name that the program gave it" \
     "$(poet calls latest --lines two --csv --columns scope,calls | sed 1d | tr -d '\r' | paste -sd'|')" "k (called.c:4),2|sorting; all,4"
 is "also for other tools" "$(poet calls latest --lines two -f folded | tail -n 1)" "k;sorting: all 4000000"
