@@ -61,10 +61,13 @@ if ! has dh || ! has dpkg-deb; then
     done_testing
     exit
 fi
-# of what is compiled already
-unset PKG_CONFIG_PATH CC
-export DEB_BUILD_OPTIONS=noautodbgsym
+# of what is compiled already: other tests use it meanwhile, so nothing of it may be made again
+unset PKG_CONFIG_PATH
+export DEB_BUILD_OPTIONS=noautodbgsym FLAGS=
+compiled() { ls -l --time-style=full-iso "$B/bin/poet" "$B/libexec/poet" "$B"/lib/*.so.0 "$B/lib/poet"; }
+compiled >compiled
 check "make deb" make -C "$root" deb B="$work/debs" DEB_B="$B"
+is "makes nothing again that is there" "$(compiled | diff compiled -)" ""
 is "leaves nothing in the tree" "$(cd "$root" && ls debian | tr '\n' ' ')" \
     "changelog control copyright libpoet-dev.install libpoet0.install libpoet0.symbols poet.install poet.lintian-overrides rules source "
 debs=$work/debs/packages
