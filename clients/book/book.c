@@ -315,7 +315,8 @@ const struct target_event *book_look(const struct book *book, const struct shown
 
 const char *book_about(const struct book *book, const char *text, uint32_t about)
 {
-    static const char *const open[] = {"after", "at", "for", "from", "in", "of", "on", "to", "with"};
+    static const char *const open[] = {"after", "at", "for", "from", "in",
+                                       "of",    "on", "to",  "with"};
     if (about)
         return book_label(book, about);
     const char *space = strrchr(text, ' '), *last = space ? space + 1 : text;

@@ -65,8 +65,8 @@ void book_sort(const struct book *book, uint32_t *lines, size_t count);
 const struct target_event *book_look(const struct book *book, const struct shown_event *event);
 /* The label, or one made from kind letter, name and object as they are. */
 const char *book_label(const struct book *book, uint32_t line);
-/* What a text is about: the label of that line.  Where no line is known (0), "something" if the text
- * needs an object ("waits for"), else "" ("waits for the end of a child process"). */
+/* What a text is about: the label of that line.  Where no line is known (0), "something" if the
+ * text needs an object ("waits for"), else "" ("waits for the end of a child process"). */
 const char *book_about(const struct book *book, const char *text, uint32_t about);
 
 /* LINE:NUMBER, "h1:5" for hidden lines.  Parsing: false if s is none. */

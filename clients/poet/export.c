@@ -165,7 +165,8 @@ static const struct argp export_argp = {
     .parser = parse_export,
     .args_doc = "[SOURCE] -o FILE.pdf|.svg|.png|.txt|.html",
     .doc = "Save the diagram.  Default range: the whole run.  A PDF of more than 400 columns is "
-           "split over pages; an SVG or PNG is one image, a PNG of at most 30000 pixels.\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
+           "split over pages; an SVG or PNG is one image, a PNG of at most 30000 pixels."
+           "\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
            "a PDF.",
     .children = picture_children};
 

@@ -244,13 +244,12 @@ static const struct module *note(const struct loaded *m)
     return new;
 }
 
-/* context: the thread whose queue takes what is new, or NULL. */
-static int list(struct dl_phdr_info *info, size_t size, void *context)
+/* Under the lock. */
+static void list_one(const struct dl_phdr_info *info, void *context)
 {
-    (void)size;
-    static struct loaded m; /* under the lock */
+    static struct loaded m;
     if (!read_loaded(&m, info))
-        return 0;
+        return;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
     if (new &&new->whose != WHOSE_OURS)
@@ -262,6 +261,16 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
                            .size = new->announcement_bytes};
         tell_control(context, MESSAGE_MODULE, &body);
     }
+}
+
+/* context: the thread whose queue takes what is new, or NULL.  The loader's lock comes before ours
+ * everywhere: a program may call recorded code where it looks at what is loaded itself. */
+static int list(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    latch_take(&lock);
+    list_one(info, context);
+    latch_give(&lock);
     return 0;
 }
 
@@ -321,9 +330,10 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
         return find(address);
     dl_iterate_phdr(count_adds, &adds);
     latch_take(&lock);
-    if (adds != seen_adds)
-        dl_iterate_phdr(list, t);
+    bool any = adds != seen_adds;
     latch_give(&lock);
+    if (any)
+        dl_iterate_phdr(list, t);
     runtimes_tell();
     return find(address);
 }
@@ -369,11 +379,13 @@ void modules_meet(struct thread *t, uintptr_t site)
 
 static int note_present(struct dl_phdr_info *info, size_t size, void *context)
 {
+    const unsigned *round = context;
     (void)size;
-    (void)context;
+    latch_take(&lock);
     for (unsigned i = 0; i < atomic_load(&module_count); i++)
-        if (!modules[i].kept && modules[i].bias == info->dlpi_addr)
-            modules[i].present = round_of_looking;
+        if (!modules[i].kept && modules[i].bias == info->dlpi_addr && modules[i].present < *round)
+            modules[i].present = *round;
+    latch_give(&lock);
     return 0;
 }
 
@@ -416,10 +428,12 @@ void modules_keep_closed(struct thread *t)
         return;
     busy_begin(t);
     latch_take(&lock);
-    round_of_looking++;
-    dl_iterate_phdr(note_present, NULL);
+    unsigned round = ++round_of_looking;
+    latch_give(&lock);
+    dl_iterate_phdr(note_present, &round);
+    latch_take(&lock);
     for (unsigned i = 0; i < atomic_load(&module_count); i++)
-        if (!modules[i].kept && modules[i].present != round_of_looking)
+        if (!modules[i].kept && modules[i].present < round)
             modules[i].kept = keep_range(&modules[i]);
     latch_give(&lock);
     busy_end(t);

@@ -295,7 +295,7 @@ static inline void put_pair(struct thread *t, uint16_t shape, struct line *a, un
         look(t, now);
 }
 
-/* Whether a pair is stored as it stands.  `a` is where the thread is: a line that no other process has. */
+/* Whether a pair is stored as it stands.  `a` is where the thread is: no other process has it. */
 static inline bool is_plain(struct thread *t, const struct line *a, const struct line *b,
                             uintptr_t site)
 {

@@ -43,8 +43,8 @@ typedef unsigned long long ull;
     CHUNK(GOMP_loop_##name##_next, P(long *from, long *to), P(from, to))                           \
     CHUNK(GOMP_loop_ull_##name##_next, P(ull *from, ull *to), P(from, to))
 /* clang-format on */
-/* In an ordered loop a thread waits until it is its turn in the order of iterations, before it is given a chunk:
- * that is waited for first, since the call in between must not. */
+/* In an ordered loop a thread waits for its turn in the order of iterations before it is given a
+ * chunk: it waits first, since the call in between must not. */
 #define ORDERED_NEXT(type, name)                                                                   \
     API bool name(type *from, type *to);                                                           \
     API bool name(type *from, type *to)                                                            \
