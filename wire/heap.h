@@ -27,10 +27,12 @@
 /* Of the table of blocks.  A block lies in one of so many groups that its page has; all powers of two. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* as in wire/region.h */
 #define HEAP_GROUPS 4u
+#define HEAP_GROUPS_LEAST 2u
 #define HEAP_SUMS 256u
 #define HEAP_NODES 1024u
 #else
 #define HEAP_GROUPS 32768u
+#define HEAP_GROUPS_LEAST 64u
 #define HEAP_SUMS 32768u
 #define HEAP_NODES 131072u
 #endif
@@ -54,6 +56,7 @@ struct heap_head {
         threads; /* of struct heap_thread; above HEAP_THREADS: the others share the first */
     _Atomic uint64_t folded; /* calls whose stack found no node: it counts as HEAP_NODE_OTHER */
     uint64_t began_ns; /* the monotonic clock, when counting began */
+    uint32_t groups; /* of blocks, a power of two: what there are lies behind one another */
     _Alignas(64) _Atomic int64_t live; /* bytes, but for what threads have not told yet */
     _Atomic int64_t most; /* at once, by what was told */
     _Atomic uint64_t most_ns; /* the monotonic clock then */
@@ -155,7 +158,10 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 #define HEAP_NODES_AT (HEAP_INDEX_AT + HEAP_INDEX * sizeof(uint32_t))
 #define HEAP_NODE_INDEX_AT (HEAP_NODES_AT + HEAP_NODES * sizeof(struct heap_node))
 #define HEAP_BLOCKS_AT (HEAP_NODE_INDEX_AT + HEAP_NODE_INDEX * sizeof(uint32_t))
-#define HEAP_MAP_BYTES (HEAP_BLOCKS_AT + HEAP_BLOCKS * sizeof(struct heap_block))
+#define HEAP_BYTES_OF(groups) (HEAP_BLOCKS_AT + (size_t)(groups)*HEAP_GROUP * sizeof(struct heap_block))
+#define HEAP_MAP_BYTES HEAP_BYTES_OF(HEAP_GROUPS)
+/* Where address space is short there are fewer groups; the server goes by the size of the memory. */
+#define HEAP_LEAST_BYTES HEAP_BYTES_OF(HEAP_GROUPS_LEAST)
 static_assert(HEAP_BAD * sizeof(struct heap_bad) <= 4096, "bad frees fit their page");
 static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");
 

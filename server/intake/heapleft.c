@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCKS_AT_ONCE 8192u /* in one message */
@@ -68,6 +69,14 @@ static bool is_left(const struct heap_block *block)
     return kind != HEAP_FREED && kind < HEAP_KINDS && block->sum < HEAP_SUMS;
 }
 
+static off_t blocks_end(const struct heapmap *map)
+{
+    struct stat st;
+    return fstat(map->fd, &st) < 0                    ? 0
+           : (uint64_t)st.st_size < HEAP_MAP_BYTES ? st.st_size
+                                                   : (off_t)HEAP_MAP_BYTES;
+}
+
 /* Goes over all that are there, holes left out.  What changes while it is read is left out, too. */
 static void each_block(struct blocks *b, void (*with)(struct blocks *b, const struct heap_block *))
 {
@@ -75,7 +84,7 @@ static void each_block(struct blocks *b, void (*with)(struct blocks *b, const st
     struct heap_block *piece = memory_zeroed(PIECE, sizeof *piece),
                       *again = memory_zeroed(PIECE, sizeof *again);
     size_t bytes = PIECE * sizeof *piece;
-    off_t at = (off_t)HEAP_BLOCKS_AT, end = (off_t)HEAP_MAP_BYTES;
+    off_t at = (off_t)HEAP_BLOCKS_AT, end = blocks_end(h);
     while (at < end && (at = lseek(h->fd, at, SEEK_DATA)) >= 0 && at < end) {
         at -= at % 4096;
         ssize_t n = pread(h->fd, piece, bytes, at);

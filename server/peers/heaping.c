@@ -52,7 +52,7 @@ const char *heaping_begin(struct peer *peer, struct in *in, int fd)
     const char *error =
         !in_done(in)                              ? in->error
         : seals < 0 || (seals & needed) != needed ? "a heap that is not sealed"
-        : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_MAP_BYTES)
+        : version == HEAP_VERSION && (fstat(fd, &st) < 0 || (uint64_t)st.st_size < HEAP_LEAST_BYTES)
             ? "a heap of an impossible size"
         : peer->heaping ? "a second heap"
                         : NULL;

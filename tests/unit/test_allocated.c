@@ -15,7 +15,7 @@ static void *heap_new(void)
 {
     void *h = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(h != MAP_FAILED);
-    blocks_begin(h, 1000);
+    blocks_begin(h, HEAP_GROUPS, 1000);
     return h;
 }
 
@@ -329,6 +329,30 @@ static void what_is_full_says_so(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
+/* Where address space is short the table is smaller: a block is in it, within its bounds, or is said not to be. */
+static void a_small_table_keeps_its_bounds(void **state)
+{
+    size_t bytes = HEAP_BYTES_OF(HEAP_GROUPS_LEAST);
+    char *heap =
+        mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const struct heap_head *head = (void *)heap;
+    struct heap_mine mine = {0};
+    struct heap_was was;
+    uint64_t most = 2 * HEAP_GROUPS_LEAST * HEAP_GROUP, found = 0;
+    (void)state;
+    assert_true(heap != MAP_FAILED);
+    assert_int_equal(mprotect(heap + bytes, 4096, PROT_NONE), 0);
+    blocks_begin(heap, HEAP_GROUPS_LEAST, 1000);
+    struct heap_caller by = {.thread = 1, .node = blocks_node(heap, HEAP_NODE_WHOLE, 1)};
+    for (uint64_t i = 1; i <= most; i++)
+        blocks_taken(heap, &mine, &by, at(i * 32), 1, 1, HEAP_MALLOC);
+    for (uint64_t i = 1; i <= most; i++)
+        found += given(heap, &mine, 1, at(i * 32), &was);
+    assert_true(found > most / 4);
+    assert_int_equal(found + head->unseen, most);
+    munmap(heap, bytes + 4096);
+}
+
 /* ---- the journal ---- */
 
 static uint32_t line(const struct session *session, uint32_t code)
@@ -464,6 +488,7 @@ int main(void)
         cmocka_unit_test(the_most_at_once),
         cmocka_unit_test(bad_frees_are_bounded),
         cmocka_unit_test(what_is_full_says_so),
+        cmocka_unit_test(a_small_table_keeps_its_bounds),
         cmocka_unit_test(the_journal_of_version_1_is_read),
         cmocka_unit_test(the_journal_is_read),
     };

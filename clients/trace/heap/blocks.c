@@ -3,13 +3,14 @@
 void blocks_unseen(void *heap) { add_shared(&((struct heap_head *)heap)->unseen, 1); }
 void blocks_unknown(void *heap) { add_shared(&((struct heap_head *)heap)->unknown, 1); }
 
-void blocks_begin(void *heap, uint64_t now_ns)
+void blocks_begin(void *heap, uint32_t groups, uint64_t now_ns)
 {
     struct heap_head *head = heap;
     atomic_store(&head->sums, 1);
     atomic_store(&head->nodes, HEAP_NODE_FIRST);
     atomic_store(&head->threads, 1);
     head->began_ns = now_ns;
+    head->groups = groups;
     head->version = HEAP_VERSION;
     ((struct heap_sum *)part(heap, HEAP_SUMS_AT))->node = HEAP_NODE_OTHER;
     head->magic = HEAP_MAGIC;
@@ -65,19 +66,21 @@ static inline void sum_given(struct heap_sum *sum, uint64_t bytes, uint64_t beyo
  * taken, it has others: no block is ever moved. */
 struct place {
     struct heap_block *blocks;
-    uint64_t hash;
+    uint64_t hash, last_group;
 };
 
 static inline struct place place_of(void *heap, uint64_t address)
 {
     uint64_t hash = mixed(address >> 12);
     uint32_t at = (uint32_t)(address >> 5 ^ hash >> 40 ^ address << 2) & (HEAP_GROUP - 1);
-    return (struct place){(struct heap_block *)part(heap, HEAP_BLOCKS_AT) + at, hash >> 8};
+    const struct heap_head *head = heap;
+    return (struct place){(struct heap_block *)part(heap, HEAP_BLOCKS_AT) + at, hash >> 8,
+                          head->groups - 1};
 }
 
 static inline struct heap_block *nth(const struct place *p, uint32_t try)
 {
-    uint64_t group = (p->hash + try * (p->hash >> 16 | 1)) & (HEAP_GROUPS - 1);
+    uint64_t group = (p->hash + try * (p->hash >> 16 | 1)) & p->last_group;
     return p->blocks + group * HEAP_GROUP;
 }
 

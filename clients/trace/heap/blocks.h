@@ -39,7 +39,8 @@ struct heap_was {
     bool known; /* it is a block */
 };
 
-void blocks_begin(void *heap, uint64_t now_ns); /* memory of HEAP_MAP_BYTES zeros */
+/* Memory of HEAP_BYTES_OF(groups) zeros; groups is a power of two, HEAP_GROUPS at most. */
+void blocks_begin(void *heap, uint32_t groups, uint64_t now_ns);
 /* A stack that is called from `parent` at `site`; made on first use. */
 uint32_t blocks_node(void *heap, uint32_t parent, uint64_t site);
 void blocks_taken(void *heap, struct heap_mine *mine, const struct heap_caller *by,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,20 +169,36 @@ static void put_early(void *heap)
     }
 }
 
+#define SPACE_SHARE 8u /* of the address space that a limit allows, what blocks may take */
+
+/* The program's threads need address space, too. */
+static uint32_t groups_wanted(void)
+{
+    uint32_t groups = HEAP_GROUPS;
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        while (groups > HEAP_GROUPS_LEAST &&
+               HEAP_BYTES_OF(groups) - HEAP_BLOCKS_AT > space.rlim_cur / SPACE_SHARE)
+            groups /= 2;
+    return groups;
+}
+
 static void *make(int fd, bool again)
 {
     void *h = MAP_FAILED;
-    if (ftruncate(fd, (off_t)HEAP_MAP_BYTES) == 0 &&
+    uint32_t groups = groups_wanted();
+    size_t bytes = HEAP_BYTES_OF(groups);
+    if (ftruncate(fd, (off_t)bytes) == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        h = mmap(NULL, HEAP_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h == MAP_FAILED)
         return NULL;
-    blocks_begin(h, now_ns());
+    blocks_begin(h, groups, now_ns());
     if (!again)
         put_early(h);
-    if (madvise(h, HEAP_MAP_BYTES, MADV_DONTFORK) == 0 && poet_heap_begin(fd))
+    if (madvise(h, bytes, MADV_DONTFORK) == 0 && poet_heap_begin(fd))
         return h;
-    munmap(h, HEAP_MAP_BYTES);
+    munmap(h, bytes);
     return NULL;
 }
 
