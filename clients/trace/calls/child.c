@@ -9,6 +9,7 @@
 #include "clients/trace/calls/roster.h"
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
+#include "clients/trace/core/forbid.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/sender.h"
@@ -181,6 +182,8 @@ static struct thread *recording_here(void)
 
 struct becoming child_becomes(uintptr_t site)
 {
+    if (forbid_quiet())
+        return (struct becoming){0};
     pid_t pid = getpid();
     int saved = errno;
     struct becoming b = {.slot = slot_of(pid)};
@@ -230,14 +233,16 @@ void child_ends(uintptr_t site)
 {
     int saved = errno;
     struct thread *t = getpid() == self ? recording_here() : NULL;
-    bool lived = STATE_OF(known_of(self)) == STATE_LIVING, awaited = known_of(getppid()) != 0;
-    if (server_alive() && lived && awaited)
+    bool lived = server_alive() && STATE_OF(known_of(self)) == STATE_LIVING;
+    if (lived && known_of(getppid()) != 0)
         tell(STATE_ENDED, t ? child_message(t, TYPE_EXIT, site) : 0);
     errno = saved;
 }
 
 void child_ends_at_once(uintptr_t site)
 {
+    if (forbid_quiet())
+        return;
     pid_t pid = getpid();
     if (pid == self) {
         child_ends(site);

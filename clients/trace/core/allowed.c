@@ -83,6 +83,16 @@ static const struct need {
     {ALLOWED_FILES, SYS_readlinkat, {0}},
 #endif
     {ALLOWED_FILES, SYS_getcwd, {0}},
+    {ALLOWED_PROGRAMS, SYS_openat, {(uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC | O_NONBLOCK}},
+    {ALLOWED_PROGRAMS, SYS_pread64, {0}},
+    {ALLOWED_PROGRAMS, SYS_close, {0}},
+#if defined(SYS_access)
+    {ALLOWED_PROGRAMS, SYS_access, {0, R_OK}},
+    {ALLOWED_PROGRAMS, SYS_access, {0, X_OK}},
+#else
+    {ALLOWED_PROGRAMS, SYS_faccessat, {(uint64_t)AT_FDCWD, 0, R_OK}},
+    {ALLOWED_PROGRAMS, SYS_faccessat, {(uint64_t)AT_FDCWD, 0, X_OK}},
+#endif
     {ALLOWED_SIGNALS, SYS_rt_sigqueueinfo, {0}},
     {ALLOWED_SIGNALS, SYS_rt_tgsigqueueinfo, {0}},
     {ALLOWED_SIGNALS, SYS_getuid, {0}},

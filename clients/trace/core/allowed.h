@@ -16,6 +16,7 @@ enum allowed {
     ALLOWED_CPU, /* the processor clock of a thread, which no vDSO has */
     ALLOWED_USAGE, /* what getrusage(2) and proc(5) say of a thread at its end */
     ALLOWED_FILES, /* reading /proc/self: mappings, modules */
+    ALLOWED_PROGRAMS, /* looking at the file of a program before it is executed */
     ALLOWED_SIGNALS, /* sending a signal with what it takes along */
     ALLOWED_PEEK, /* reading memory that may not be there */
     ALLOWED_STACKS, /* where signal handlers run */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/preload.h"
 
+#include "clients/trace/core/allowed.h"
 #include "clients/trace/core/environ.h"
 
 #include <elf.h>
@@ -165,7 +166,7 @@ static bool preload_is_there(const char *list)
 bool preload_look(const char *path, char *const *environment, struct preload_change *change)
 {
     size_t count = 0, at = SIZE_MAX;
-    if (!path || !environment || environment_is_unsafe())
+    if (!path || !environment || environment_is_unsafe() || !allowed(ALLOWED_PROGRAMS))
         return false;
     for (; environment[count]; count++)
         if (at == SIZE_MAX && strncmp(environment[count], VARIABLE, VARIABLE_BYTES) == 0)
@@ -192,7 +193,7 @@ bool preload_look(const char *path, char *const *environment, struct preload_cha
 bool preload_look_for(const char *name, char *const *environment, struct preload_change *change)
 {
     char path[PATH_MAX];
-    if (!name || strchr(name, '/'))
+    if (!name || strchr(name, '/') || !allowed(ALLOWED_PROGRAMS))
         return preload_look(name, environment, change);
     size_t size = strlen(name);
     const char *at = environment_get("PATH");
