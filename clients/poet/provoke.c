@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/again.h"
 #include "clients/poet/apart.h"
+#include "clients/poet/healed.h"
 #include "clients/poet/odds.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/tables.h"
@@ -49,6 +50,9 @@ struct provoking {
     struct trial_end usual;
     bool same_output; /* which is always the same */
     bool free_differs; /* the two runs that were not led do not end alike */
+    unsigned healed; /* the try in which a signal was lost and a later one woke its waiter; 0 none */
+    char *healed_how; /* in words */
+    char healed_file[PATH_MAX];
 };
 
 /* ---- what is wanted ---- */
@@ -277,6 +281,31 @@ static void say_other(const struct provoking *p)
                      p->other, p->other_file);
 }
 
+/* A signal was lost, and its waiter did not hang: the trace of the first such run is kept. */
+static void keep_healed(struct provoking *p, const struct trial_end *end, unsigned try)
+{
+    if (p->healed || end->hangs || end->slow || !p->steering.wait.count ||
+        !steering_happened(p->led))
+        return;
+    p->healed_how =
+        healed_find(p->command, p->output, &p->steering.signal, &p->steering.wait);
+    if (!p->healed_how)
+        return;
+    int size = snprintf(p->healed_file, sizeof p->healed_file, "%s.kept", p->output);
+    if (size < (int)sizeof p->healed_file && rename(p->output, p->healed_file) == 0)
+        p->healed = try;
+}
+
+static int say_healed(struct provoking *p)
+{
+    rename(p->healed_file, p->output);
+    say_other(p);
+    snprintf(p->came, sizeof p->came, "it happened in try %u, and it did not hang: %s", p->healed,
+             p->healed_how);
+    command_fail(p->command, "%s; the trace is %s", p->came, p->output);
+    return EXIT_DONE;
+}
+
 /* slow: so many runs were ended because their time was over. */
 static int give_up(const struct provoking *p, bool freed, unsigned slow)
 {
@@ -328,6 +357,7 @@ static int try_all(struct provoking *p, const struct trial *trial)
         const char *shows = judge(p, &end, text, sizeof text);
         if (end.otherwise)
             keep_other(p, i);
+        keep_healed(p, &end, i);
         happened += shows != NULL;
         if (shows && (*shows || happened == ENOUGH)) {
             bool whole = conclude(p, trial, &end, i, shows);
@@ -337,7 +367,7 @@ static int try_all(struct provoking *p, const struct trial *trial)
         }
         trial_end_free(&end);
     }
-    return give_up(p, freed, slow);
+    return p->healed ? say_healed(p) : give_up(p, freed, slow);
 }
 
 static int try_it(struct provoking *p)
@@ -356,6 +386,9 @@ static int try_it(struct provoking *p)
         return EXIT_FAILED;
     setenv("POET_STEER", p->file, 1);
     int status = try_all(p, &trial);
+    if (*p->healed_file)
+        unlink(p->healed_file);
+    free(p->healed_how);
     trial_end_free(&p->usual);
     aim_free(&p->aim);
     return status;
@@ -500,7 +533,8 @@ static const struct argp argp = {
         "ended with SIGKILL once its trace says so.  An outcome that "
         "differs (of an order that is not a hang) is looked for again: in 5 runs in which it happens, "
         "and in 10 that are not led; it is proved if chance alone does that in one of 100 cases at most "
-        "(Fisher's exact test).  The exit status is 0 if it happened, 1 if not.",
+        "(Fisher's exact test).  A lost signal that a later one made good has happened, too: both are "
+        "named.  The exit status is 0 if it happened, 1 if not.",
     .children = options_children};
 
 const struct command command_provoke = {.name = "provoke",

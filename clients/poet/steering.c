@@ -139,6 +139,18 @@ static void hold(struct making *m, uint32_t row, const char *which, enum steer_u
         }
 }
 
+/* Notes the points of a signal, whose bit this is, and of its wait, the next point that was made. */
+static void note_signal(struct making *m, uint32_t signal, uint32_t wait)
+{
+    const struct steer_head *h = &m->s->head;
+    if (m->why || wait >= h->point_count)
+        return;
+    m->s->wait = h->points[wait];
+    for (uint32_t i = 0; i < STEER_POINTS; i++)
+        if (signal >> i & 1)
+            m->s->signal = h->points[i];
+}
+
 /* Of two that wait the other one first: at times, since it is not known which is called. */
 static void let_come_first(struct making *m, uint32_t row, uint32_t other, uint32_t rule)
 {
@@ -157,7 +169,9 @@ static void make_points(struct making *m, const char *kind, uint32_t first, uint
             hold(m, i, "begin", STEER_CYCLE, 0, 1, 0);
     } else if (strcmp(kind, "lost") == 0) {
         others = add(m, second, "", STEER_NOBODY);
+        uint32_t signal = m->s->head.point_count;
         hold(m, first, "then", STEER_DONE, others, 1, 0);
+        note_signal(m, others, signal);
     } else if (strcmp(kind, "missed") == 0) {
         for (uint32_t i = second; i < end; i++)
             if (cell(m->table, i, "then_event")->is == CELL_EVENT)

@@ -177,16 +177,14 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
         return unrecorded_wait(c, m, clock, ts);
     int saved = errno;
     struct line *about = object_line(t, condition, false);
-    busy_begin(t); /* a handler may want the same latch */
-    struct wait w = {.thread = t,
-                     .monitor = o,
-                     .condition = condition,
-                     .hold = *hold,
-                     .signals = signals_await(condition, o, is_shared(c)),
-                     .site = site};
-    busy_end(t);
+    struct wait w = {
+        .thread = t, .monitor = o, .condition = condition, .hold = *hold, .site = site};
     record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
                  about ? atomic_load(&about->index) : 0, site);
+    /* (A run that is led may have held the thread in the record until a signal was made.) */
+    busy_begin(t); /* a handler may want the same latch */
+    w.signals = signals_await(condition, o, is_shared(c));
+    busy_end(t);
     hooks_wait(t, TYPE_WAIT, site);
     o->held = false;
     pthread_cleanup_push(wake, &w);
