@@ -92,13 +92,17 @@ static const char *name_of(int sig) { return sigabbrev_np(sig); }
 
 /* ---- handlers ---- */
 
+/* What the thread was doing in libpoet-process; false: nothing can be recorded meanwhile. */
+#pragma weak poet_process_interrupted
+bool poet_process_interrupted(void);
+
 static void handled(int sig, siginfo_t *info)
 {
     struct origin from = receive(info);
     struct thread *t = thread_self();
     if (!t || t->off || (!from.at.number && !from.doubt))
         return;
-    if (t->busy) {
+    if (t->busy || (poet_process_interrupted && !poet_process_interrupted())) {
         thread_missed(t, UNSEEN_HANDLER);
         return;
     }

@@ -1,5 +1,7 @@
 /* The calls that bytes go through. */
 #define _GNU_SOURCE
+#include "clients/trace/process/calls.h"
+
 #include "clients/trace/poet.h"
 #include "clients/trace/process/again.h"
 #include "clients/trace/process/counts.h"
@@ -41,8 +43,21 @@ REAL(int, eventfd_write, (int, eventfd_t))
 
 /* ---- a call under way ---- */
 
+/* What a thread is writing into a stream.  A value, not a place on the stack, which a handler may leave by a jump. */
+struct writing {
+    struct stream stream; /* key 0: it writes nothing */
+    const void *site;
+    uint64_t from;  /* the first byte, */
+    uint64_t asked; /*   how many there are to be written, */
+    uint64_t told;  /*   and how many of them are recorded */
+    bool telling;   /* that is under way */
+};
+
+static __thread struct writing writing __attribute__((tls_model("initial-exec")));
+
 struct transfer {
     struct stream stream;
+    struct writing outer; /* what a handler in which this call is made has interrupted */
     struct far far;
     uint64_t side;
     const void *site;
@@ -90,10 +105,13 @@ static void enter_stream(struct transfer *t, bool writes, size_t bytes)
         stream_leave(s, t->side);
         t->followed = false;
     }
-    if (t->followed && writes) {
-        STORE(s->claimed, LOAD(s->written) + bytes);
-        stream_written_by(s, (uint32_t)getpid());
-    }
+    if (!t->followed || !writes)
+        return;
+    uint64_t from = LOAD(s->written);
+    STORE(s->claimed, from + bytes);
+    stream_written_by(s, (uint32_t)getpid());
+    t->outer = writing;
+    writing = (struct writing){.stream = *s, .site = t->site, .from = from, .asked = bytes};
 }
 
 #define MUCH (1ull << 32)
@@ -208,14 +226,44 @@ static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_
                          .got = (uint32_t)bytes});
 }
 
+static void wrote_part(struct writing *w, uint64_t bytes, uint64_t asked)
+{
+    uint64_t from = w->from + w->told;
+    stream_wrote(&w->stream,
+                 tell_bytes(&w->stream, WRITE, from, (size_t)bytes, (size_t)asked, w->site), from,
+                 (size_t)bytes);
+    w->told += bytes;
+}
+
 static void wrote(struct transfer *t, size_t bytes)
 {
-    uint64_t from = LOAD(t->stream.written);
-    if (bytes)
-        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->asked, t->site),
-                     from, bytes);
-    else
-        STORE(t->stream.claimed, from);
+    struct writing *w = &writing;
+    w->telling = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (bytes > w->told)
+        wrote_part(w, bytes - w->told, w->asked - w->told);
+    STORE(t->stream.claimed, w->from + w->told);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    writing = t->outer;
+}
+
+void calls_forked(void) { writing = (struct writing){.telling = false}; }
+
+bool calls_interrupted(void)
+{
+    struct writing *w = &writing;
+    if (!w->stream.key || LOAD(w->stream.flags) & STREAM_BROKEN)
+        return true;
+    if (w->telling)
+        return false;
+    uint64_t read = LOAD(w->stream.read), end = w->from + w->asked, told = w->from + w->told;
+    read = read < end ? read : end;
+    bool was_inside = inside;
+    inside = true;
+    if (read > told)
+        wrote_part(w, read - told, 0);
+    inside = was_inside;
+    return true;
 }
 
 /* More bytes there than were written, while nobody writes: somebody unseen did. */
@@ -306,6 +354,8 @@ static void cancelled(void *p)
     struct transfer *t = p;
     if (t->type)
         poet_goes_on(t->type);
+    if (t->followed && t->side == STREAM_WRITER)
+        writing = t->outer;
     if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
     if (t->is_far && t->side == STREAM_WRITER)

@@ -11,15 +11,18 @@
  * Every call may be made by a signal handler: no lock is held over a call of the program's, and what is
  * here is not entered by a handler while its thread is here. */
 #include "clients/trace/poet.h"
+#include "clients/trace/process/calls.h"
 #include "clients/trace/process/closing.h"
 #include "clients/trace/process/ends.h"
 #include "clients/trace/process/entry.h"
 #include "clients/trace/process/events.h"
 #include "clients/trace/process/far.h"
 #include "clients/trace/process/locks.h"
+#include "clients/trace/process/queues.h"
 #include "clients/trace/process/streams.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 /* libpoet looks for it. */
@@ -33,6 +36,8 @@ static void forked(void)
     entry_begin();
     inside = false;
     events_forked();
+    calls_forked();
+    queues_forked();
     locks_forked();
 }
 
@@ -41,6 +46,14 @@ API void poet_process_forking(void);
 API void poet_process_forked(void);
 void poet_process_forking(void) { far_forked(); }
 void poet_process_forked(void) { forked(); }
+
+/* ---- a signal ---- */
+
+/* libpoet calls it in a signal handler, before it records that.  What a thread has written may be read, and the signal be
+ * sent by the reader, before the call that wrote it has come back: so much of it is recorded first.  False: the handler is
+ * not to be recorded. */
+API bool poet_process_interrupted(void);
+bool poet_process_interrupted(void) { return calls_interrupted() && queues_interrupted(); }
 
 /* ---- the beginning ---- */
 

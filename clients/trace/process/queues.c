@@ -2,6 +2,8 @@
  * its text: a list of the latest, in memory that the processes share, says which are in the queue.  Where two
  * that are alike could be meant the receive bears a doubt. */
 #define _GNU_SOURCE
+#include "clients/trace/process/queues.h"
+
 #include "clients/trace/mix.h"
 #include "clients/trace/poet.h"
 #include "clients/trace/process/entry.h"
@@ -77,14 +79,20 @@ static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
 struct sending {
     struct queue queue;
     uint64_t serial, is;
+    bool told, telling; /* it is recorded, or that is under way */
 };
+
+/* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a jump. */
+static __thread struct sending sending __attribute__((tls_model("initial-exec")));
 
 /* It can be received as soon as it is sent: its place is filled in before. */
 static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t bytes,
                           unsigned priority, const void *site)
 {
-    begin(&s->queue, mqd, POLLOUT, site);
-    if (!s->queue.sent || !poet_here()) { /* a thread that is not recorded */
+    struct queue queue;
+    begin(&queue, mqd, POLLOUT, site);
+    *s = (struct sending){.queue = queue};
+    if (!queue.sent || !poet_here()) { /* a thread that is not recorded */
         s->queue.sent = NULL;
         return;
     }
@@ -97,12 +105,9 @@ static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t
     inside = false;
 }
 
-static void end_sending(struct sending *s, int e)
+static void record_sent(struct sending *s)
 {
-    uint64_t *at = s->queue.sent ? place(&s->queue, s->serial) : NULL;
-    if (!at)
-        return;
-    if (e == 0)
+    if (!s->told)
         poet_record(&(poet_record_t){.type = event_type(SENT),
                                      .about = event_line(LINE_QUEUE, s->queue.key, ""),
                                      .flags = POET_SEND,
@@ -110,26 +115,59 @@ static void end_sending(struct sending *s, int e)
                                      .high = s->queue.key,
                                      .low = &s->serial,
                                      .keys = 1});
+    s->told = true;
+}
+
+void queues_forked(void) { sending = (struct sending){.told = false}; }
+
+bool queues_interrupted(void)
+{
+    struct sending *s = &sending;
+    if (!s->queue.sent || s->told)
+        return true;
+    if (s->telling)
+        return false;
+    bool was_inside = inside;
+    inside = true;
+    const uint64_t *at = place(&s->queue, s->serial);
+    if (at && LOAD(at) != s->is)
+        record_sent(s);
+    inside = was_inside;
+    return true;
+}
+
+static void end_sending(struct sending *s, int e)
+{
+    s->telling = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint64_t *at = s->queue.sent ? place(&s->queue, s->serial) : NULL;
+    if (!at)
+        return;
+    if (e == 0)
+        record_sent(s);
     else
         __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (e != 0 && s->queue.waits)
         event_about(WOKEN, event_line(LINE_QUEUE, s->queue.key, ""), 0, s->queue.site);
 }
 
-static void sending_cancelled(void *p)
+static void leave_sending(const struct sending *outer, int e)
 {
-    struct sending *s = p;
-    QUIETLY(end_sending(s, -1));
+    QUIETLY(end_sending(&sending, e));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sending = *outer;
 }
 
+static void sending_cancelled(void *p) { leave_sending(p, -1); }
+
 #define SEND(mqd, text, bytes, priority, call)                                                     \
-    struct sending s;                                                                              \
+    struct sending outer = sending; /* a handler may have interrupted that */                      \
     int e;                                                                                         \
-    begin_sending(&s, mqd, text, bytes, priority, SITE);                                           \
-    pthread_cleanup_push(sending_cancelled, &s);                                                   \
+    begin_sending(&sending, mqd, text, bytes, priority, SITE);                                     \
+    pthread_cleanup_push(sending_cancelled, &outer);                                               \
     e = call;                                                                                      \
     pthread_cleanup_pop(0);                                                                        \
-    QUIETLY(end_sending(&s, e));                                                                   \
+    leave_sending(&outer, e);                                                                      \
     return e
 
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)

@@ -114,7 +114,7 @@ poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM,
 
 #define LINE_BITS 24
 
-/* The one writer that there is. */
+/* The one writer that there is.  What it claims stays as it is. */
 void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, size_t bytes)
 {
     uint64_t identity[2];
@@ -124,7 +124,6 @@ void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, siz
     STORE(s->begun, from);
     STORE(s->event, told ? event.number << LINE_BITS | event.line : 0);
     STORE(s->written, from + bytes);
-    STORE(s->claimed, from + bytes);
 }
 
 bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *event)

@@ -1,0 +1,103 @@
+#!/bin/bash
+# A signal that answers what was written, or sent to a queue: its handler runs in the writer before the call that wrote has
+# come back, and is after the write nevertheless, by way of the reader and of the `kill`.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+cat >answered.c <<'C'
+#include <fcntl.h>
+#include <mqueue.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define ROUNDS 100
+static volatile sig_atomic_t answered;
+static int ends[2];
+static mqd_t queue = (mqd_t)-1;
+static void on(int number) { answered = number; }
+static int ask(int round)
+{
+    char text[16];
+    if (queue == (mqd_t)-1)
+        return write(ends[1], "abc", 3) == 3;
+    return mq_send(queue, text, (size_t)snprintf(text, sizeof text, "%d", round), 0) == 0;
+}
+static int hear(void)
+{
+    char text[64];
+    return queue == (mqd_t)-1 ? read(ends[0], text, 3) == 3 : mq_receive(queue, text, sizeof text, 0) > 0;
+}
+int main(int argc, char **argv)
+{
+    struct mq_attr few = {.mq_maxmsg = 4, .mq_msgsize = 64};
+    if (pipe(ends) != 0)
+        return 1;
+    if (argc > 1) {
+        queue = mq_open(argv[1], O_RDWR | O_CREAT, 0600, &few);
+        if (queue == (mqd_t)-1)
+            return 77;
+        mq_unlink(argv[1]);
+    }
+    signal(SIGUSR1, on);
+    pid_t child = fork();
+    for (int i = 0; i < ROUNDS && child == 0; i++) {
+        answered = 0;
+        if (!ask(i))
+            _exit(1);
+        while (!answered)
+            sched_yield();
+    }
+    if (child == 0)
+        _exit(0);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!hear())
+            return 1;
+        kill(child, SIGUSR1);
+    }
+    return wait(0) != child;
+}
+C
+# For each handler: the kill that it comes from, what that thread took up before, and the event that gave it.
+cat >chains.py <<'P'
+import json, sys
+events, last, previous = {}, {}, {}
+for line in sys.stdin:
+    e = json.loads(line)
+    if "event" not in e:
+        continue
+    events[e["event"]] = e
+    previous[e["event"]] = last.get(e["thread"])
+    last[e["thread"]] = e["event"]
+right = wrong = kills = 0
+for e in events.values():
+    kills += e["type"] == "kill"
+    if e["type"] != "handler" or not e["partner"]:
+        continue
+    taken = events[previous[e["partner"]]]
+    given = events[taken["partner"]]
+    number = lambda at: int(at["event"].split(":")[1])
+    good = given["type"] in ("write", "sent") and given["thread"] == e["thread"] and number(given) < number(e)
+    right, wrong = right + good, wrong + (not good)
+# (a handler that comes while its thread is recording is not recorded, and counted)
+print("wrong", wrong, "right", right > kills * 0.8)
+P
+poetcc -trace -processes -g answered.c -o answered -lrt
+look() { # look NAME FILE
+    check "$1: the trace is finished and contradicts itself nowhere" sound "$2"
+    is "$1: each handler is after what its signal answers" "$(poet dump --json "$2" | python3 chains.py)" "wrong 0 right True"
+}
+POET_OUTPUT=pipe.poet ./answered
+is "the program is as it was" $? 0
+look "a pipe" pipe.poet
+is "each write is one" "$(poet dump pipe.poet | awk '$3 == "write"' | wc -l)" 100
+POET_OUTPUT=queue.poet ./answered /poet-answered-$$
+status=$?
+if [ $status = 77 ]; then
+    skip "there are no message queues here"
+else
+    is "with a queue the program is as it was" $status 0
+    look "a queue" queue.poet
+fi
+done_testing
