@@ -20,16 +20,37 @@ static const char *line_of(struct subject *subject, const struct table_cell *cel
     return line;
 }
 
-static char *said(struct subject *subject, const struct table_cell *from,
-                  const struct table_cell *until)
+/* Another block of the same code begins in between, or it goes back: not all of the lines are in this one. */
+static bool passes_over(const struct shown_table *t, uint32_t from, const struct table_cell *begin,
+                        const struct table_cell *end)
+{
+    uint64_t last = end->is == CELL_PLACE ? end->place.address : UINT64_MAX;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *other = &table_cells(t, i)[from];
+        if (other->is == CELL_PLACE && other->place.process == begin->place.process &&
+            other->place.address > begin->place.address && other->place.address < last)
+            return true;
+    }
+    return last <= begin->place.address;
+}
+
+static char *said(struct subject *subject, const struct shown_table *t, uint32_t from,
+                  const struct table_cell *begin, const struct table_cell *end,
+                  const struct table_cell *how)
 {
     char first[16], last[16];
-    line_of(subject, from, first);
-    line_of(subject, until, last);
-    if (!*first || (until->is == CELL_PLACE && !*last))
+    line_of(subject, begin, first);
+    line_of(subject, end, last);
+    bool ends = how->is == CELL_TEXT && strcmp(how->text, "to the end") == 0,
+         known = end->is == CELL_PLACE || ends;
+    if (!*first || (end->is == CELL_PLACE && !*last))
         return NULL;
-    if (until->is != CELL_PLACE)
-        return memory_printed("%s-end", first);
+    if (!known)
+        return memory_printed("from %s", first);
+    if (end->is != CELL_PLACE)
+        memcpy(last, "end", sizeof "end");
+    if (passes_over(t, from, begin, end))
+        return memory_printed("%s to %s", first, last);
     return strcmp(first, last) == 0 ? memory_copied(first) : memory_printed("%s-%s", first, last);
 }
 
@@ -41,7 +62,9 @@ void blocks_name_lines(struct subject *subject, struct shown_table *t)
         return;
     for (uint32_t i = 0; i < t->row_count; i++) {
         struct table_cell *cells = table_cells(t, i);
-        char *text = said(subject, &cells[from], &cells[until]);
+        char *text = said(subject, t, from, &cells[from], &cells[until], &cells[lines]);
+        if (text && cells[lines].is == CELL_TEXT)
+            free(cells[lines].text);
         if (text)
             cells[lines] = (struct table_cell){.is = CELL_TEXT, .text = text};
     }

@@ -13,14 +13,59 @@ void block_times_add(struct block_times *t, uint32_t step, uint64_t ns)
         t->ns[step] += ns;
 }
 
+/* The context in which a step is. */
+static uint32_t context_of(const struct block_thread *t, uint32_t step)
+{
+    uint32_t c = step / 2;
+    return step % 2 ? t->is->items[c].sums.is.parent : c;
+}
+
+static void pass(struct block_times *t, uint32_t next, uint64_t ns)
+{
+    uintptr_t known = (uintptr_t)map_get(&t->index, t->step, next);
+    if (!known) {
+        t->passages =
+            grow(t->passages, &t->passage_room, t->passage_count + 1, sizeof *t->passages);
+        t->passages[t->passage_count] = (struct block_passage){.step = t->step, .next = next};
+        known = ++t->passage_count;
+        map_put(&t->index, t->step, next, (void *)known);
+    }
+    t->passages[known - 1].times++;
+    t->passages[known - 1].ns += ns;
+}
+
+/* What comes next where the thread was; an entry that does not belong there tells nothing of it. */
+static void add_passage(struct block_times *t, const struct entry *e, uint64_t ns)
+{
+    const struct block_thread *of = t->thread;
+    if (!of || t->step >= t->count || e->context >= of->count)
+        return;
+    uint32_t in = context_of(of, t->step);
+    if (of->scopes[in] != t->scope)
+        return;
+    if (e->is == ENTRY_ENDED && e->context == in)
+        pass(t, BLOCKS_END, ns);
+    else if (e->is == ENTRY_BEGINS && of->is->items[e->context].sums.is.parent == in)
+        pass(t, e->context, ns);
+}
+
 void block_times_entry(struct block_times *t, const struct entry *e)
 {
-    if (e->time_ns > t->since_ns && t->since_ns)
-        block_times_add(t, t->step, e->time_ns - t->since_ns);
+    uint64_t ns = e->time_ns > t->since_ns && t->since_ns ? e->time_ns - t->since_ns : 0;
+    block_times_add(t, t->step, ns);
+    add_passage(t, e, ns);
     t->since_ns = e->time_ns;
     t->step = e->is == ENTRY_BEGINS  ? 2 * e->context
               : e->is == ENTRY_ENDED ? 2 * e->context + 1
                                      : UINT32_MAX;
+}
+
+void block_times_free(struct block_times *t)
+{
+    free(t->ns);
+    free(t->passages);
+    map_free(&t->index);
+    *t = (struct block_times){0};
 }
 
 /* ---- blocks ---- */
@@ -39,34 +84,79 @@ static uint32_t *paths_of(struct blocks *b, const struct block_thread *t)
     return paths;
 }
 
-static struct block *block_of(struct blocks *b, uint32_t path, uint64_t after)
+static struct block *block_of(struct blocks *b, uint32_t path, uint64_t after, uint64_t until)
 {
-    uintptr_t known = (uintptr_t)map_get(&b->index, path, after);
+    uintptr_t group = (uintptr_t)map_get(&b->groups, path, after);
+    if (!group)
+        map_put(&b->groups, path, after, (void *)(group = ++b->group_count));
+    uintptr_t known = (uintptr_t)map_get(&b->index, group, until);
     if (known)
         return &b->items[known - 1];
     b->items = grow(b->items, &b->room, b->count + 1, sizeof *b->items);
-    b->items[b->count++] = (struct block){.path = path, .after = after};
-    map_put(&b->index, path, after, (void *)(uintptr_t)b->count);
+    b->items[b->count++] = (struct block){.path = path, .after = after, .until = until};
+    map_put(&b->index, group, until, (void *)(uintptr_t)b->count);
     return &b->items[b->count - 1];
 }
 
-/* What a thread did in a block; `called` is the context whose call it comes after, 0 none. */
-static void add(struct blocks *b, const struct block_thread *t, struct block block, uint32_t called,
-                uint64_t ns)
+/* What a thread did in a block; its `called` is the context whose call it comes after, 0 none. */
+static void add(struct blocks *b, const struct block_thread *t, struct block block)
 {
-    struct block *to = block_of(b, block.path, block.after);
-    if (!to->times && !to->called) {
+    struct block *to = block_of(b, block.path, block.after, block.until);
+    if (!to->times && !to->ns) {
         to->parent = b->together ? 0 : block.parent;
-        to->thread = t->number;
-        to->called = called;
+        to->thread = to->next_thread = t->number;
+        to->called = block.called;
+        to->next = block.next;
     }
     to->times += block.times;
-    to->ns += (int64_t)ns;
-    b->untold_ns -= (int64_t)ns;
+    to->ns += block.ns;
+    b->untold_ns -= block.ns;
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const struct block_passage *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return x->next < y->next ? -1 : x->next > y->next;
+}
+
+/* A passage is a block of its own where both of its ends are known. */
+static void add_passed(struct blocks *b, const struct block_thread *t, struct block *block,
+                       const struct block_passage *p)
+{
+    struct block part = *block;
+    bool ends = p->next == BLOCKS_END;
+    if (block->after == BLOCKS_NO_SITE || (!ends && !t->sites[p->next]))
+        return;
+    part.times = p->times < block->times ? p->times : block->times;
+    part.ns = (int64_t)p->ns;
+    part.next = ends ? 0 : p->next;
+    part.until = ends ? 0 : t->sites[p->next];
+    block->times -= part.times;
+    block->ns -= part.ns;
+    add(b, t, part);
+}
+
+/* What is left is a block of which it is not known where it ends.  Steps come in their order. */
+static void add_step(struct blocks *b, const struct block_thread *t, struct block block,
+                     uint32_t step, struct block_times *times)
+{
+    block.ns = (int64_t)times->ns[step];
+    block.until = BLOCKS_ANY;
+    for (; times->added < times->passage_count; times->added++) {
+        const struct block_passage *p = &times->passages[times->added];
+        if (p->step > step)
+            break;
+        if (p->step == step)
+            add_passed(b, t, &block, p);
+    }
+    if (block.times || block.ns)
+        add(b, t, block);
 }
 
 static void add_begin(struct blocks *b, const struct block_thread *t, uint32_t i, uint32_t path,
-                      uint64_t ns)
+                      struct block_times *times)
 {
     struct call_sums sums = calls_of_context(t->is, &t->is->items[i]);
     uint32_t caller = t->scopes[t->is->items[i].sums.is.parent];
@@ -74,24 +164,29 @@ static void add_begin(struct blocks *b, const struct block_thread *t, uint32_t i
     b->self_ns += sums.self_ns;
     b->untold_ns += sums.self_ns;
     b->timed |= sums.timed;
-    add(b, t, (struct block){.path = path, .parent = caller, .times = sums.calls}, 0, ns);
+    struct block begin = {.path = path, .parent = caller, .times = sums.calls};
+    add_step(b, t, begin, 2 * i, times);
 }
 
-void blocks_add(struct blocks *b, const struct block_thread *t, const struct block_times *times)
+void blocks_add(struct blocks *b, const struct block_thread *t, struct block_times *times)
 {
     uint32_t *paths = paths_of(b, t);
+    if (times->passage_count)
+        qsort(times->passages, times->passage_count, sizeof *times->passages, by_step);
+    times->added = 0;
     for (uint32_t i = 1; i < t->count; i++) {
         const struct sums_context *c = &t->is->items[i].sums;
         uint32_t up = c->is.parent, above = t->is->items[up].sums.is.parent;
         if (t->scopes[i] == b->scope)
-            add_begin(b, t, i, paths[i], times->ns[2 * i]);
+            add_begin(b, t, i, paths[i], times);
         if (up && t->scopes[up] == b->scope && c->is.scope != SCOPE_COUNTED)
-            add(b, t,
-                (struct block){.path = paths[up],
-                               .parent = t->scopes[above],
-                               .after = t->sites[i] ? t->sites[i] : BLOCKS_NO_SITE,
-                               .times = c->ended},
-                i, times->ns[2 * i + 1]);
+            add_step(b, t,
+                     (struct block){.path = paths[up],
+                                    .parent = t->scopes[above],
+                                    .after = t->sites[i] ? t->sites[i] : BLOCKS_NO_SITE,
+                                    .times = c->ended,
+                                    .called = i},
+                     2 * i + 1, times);
     }
     free(paths);
 }
@@ -103,21 +198,44 @@ static int by_place(const void *a, const void *b)
     const struct block *x = a, *y = b;
     if (x->path != y->path)
         return x->path < y->path ? -1 : 1;
-    return x->after < y->after ? -1 : x->after > y->after;
+    if (x->after != y->after)
+        return x->after < y->after ? -1 : 1;
+    return x->until - 1 < y->until - 1 ? -1 : x->until != y->until; /* its end last but one */
+}
+
+/* Blocks [from, to) of a path of which no end is known: where one was come to each time, and so was
+ * the one behind it, or there is none. */
+static void end_in_order(struct blocks *b, size_t from, size_t to)
+{
+    uint64_t each = b->items[from].times;
+    for (size_t i = from; i < to; i++) {
+        struct block *block = &b->items[i], *next = i + 1 < to ? block + 1 : NULL;
+        if (block->times != each || (next && next->times != each))
+            continue;
+        b->guessed = true;
+        block->until = next ? next->after : 0;
+        block->next_thread = next ? next->thread : block->thread;
+        block->next = next ? next->called : 0;
+    }
+}
+
+static bool has_no_ends(const struct blocks *b, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (b->items[i].until != BLOCKS_ANY || b->items[i].after == BLOCKS_NO_SITE)
+            return false;
+    return b->items[from].after == 0;
 }
 
 void blocks_sort(struct blocks *b)
 {
     if (b->count)
         qsort(b->items, b->count, sizeof *b->items, by_place);
-    for (size_t i = 0; i < b->count; i++) {
-        struct block *block = &b->items[i], *next = block + 1;
-        if (i + 1 == b->count || next->path != block->path || next->after == BLOCKS_NO_SITE ||
-            block->after == BLOCKS_NO_SITE)
-            continue;
-        block->until = next->after;
-        block->next_thread = next->thread;
-        block->next = next->called;
+    for (size_t from = 0, to; from < b->count; from = to) {
+        for (to = from + 1; to < b->count && b->items[to].path == b->items[from].path; to++)
+            ;
+        if (has_no_ends(b, from, to))
+            end_in_order(b, from, to);
     }
 }
 
@@ -125,6 +243,7 @@ void blocks_free(struct blocks *b)
 {
     free(b->items);
     map_free(&b->paths);
+    map_free(&b->groups);
     map_free(&b->index);
     *b = (struct blocks){0};
 }

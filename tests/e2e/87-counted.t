@@ -131,7 +131,7 @@ done
 like '--blocks, too' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted only: they end no block'
 # Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
 is 'a block is between lines of its own' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{times}\n"' | xargs)" '6-9:-:10 9-end:leaf:10 :leaf:500'
+    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{times}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
 like 'and what is not is said' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code that is not its own'
 run whole.poet env POET_METERS=calls=every ./lines
 is 'nothing is said where all are there' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |

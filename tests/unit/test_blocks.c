@@ -125,8 +125,8 @@ static void no_places(void **state)
     blocks_add(&b, &(struct block_thread){&t, 0, COUNT, scopes, none}, &times);
     blocks_sort(&b);
     assert_int_equal(b.count, 2);
-    is(&b.items[0], 0, 0, 1, 1 * MS, THREAD);
-    is(&b.items[1], BLOCKS_NO_SITE, 0, 2, 8 * MS, THREAD);
+    is(&b.items[0], 0, BLOCKS_ANY, 1, 1 * MS, THREAD);
+    is(&b.items[1], BLOCKS_NO_SITE, BLOCKS_ANY, 2, 8 * MS, THREAD);
     blocks_free(&b);
     free(t.items);
 }
@@ -155,6 +155,60 @@ static void by_entries(void **state)
     assert_int_equal(sum, 126);
 }
 
+/* A calls B or C, and then C again: A(B, C) and A(C, C), as they began and ended. */
+static void branches(void **state)
+{
+    (void)state;
+    static const uint32_t in[] = {0, 0, 1, 1, 1}, are[] = {THREAD, A, B, C, C};
+    static const uint64_t at[] = {0, 90, 16, 18, 25};
+    struct context_thread t = {.count = 5, .items = calloc(5, sizeof *t.items)};
+    for (uint32_t i = 1; i < 5; i++)
+        t.items[i].sums = (struct sums_context){
+            .index = i,
+            .is = {.parent = in[i], .lands = i, .site = at[i]},
+            .calls = i == 1 || i == 4 ? 2 : 1,
+            .ended = i == 1 || i == 4 ? 2 : 1};
+    struct block_thread thread = {&t, 0, 5, are, at};
+    struct block_times times = {.ns = calloc(10, sizeof(uint64_t)),
+                                .count = 10,
+                                .step = UINT32_MAX,
+                                .thread = &thread,
+                                .scope = A};
+    static const struct entry all[] = {
+        {ENTRY_BEGINS, 1, 1000, 0}, {ENTRY_BEGINS, 2, 1001, 0}, {ENTRY_ENDED, 2, 1002, 0},
+        {ENTRY_BEGINS, 4, 1012, 0}, {ENTRY_ENDED, 4, 1013, 0},  {ENTRY_ENDED, 1, 1014, 0},
+        {ENTRY_BEGINS, 1, 2000, 0}, {ENTRY_BEGINS, 3, 2003, 0}, {ENTRY_ENDED, 3, 2004, 0},
+        {ENTRY_BEGINS, 4, 2034, 0}, {ENTRY_ENDED, 4, 2035, 0},  {ENTRY_ENDED, 1, 2036, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        block_times_entry(&times, &all[i]);
+    struct blocks b = {.scope = A};
+    blocks_add(&b, &thread, &times);
+    blocks_sort(&b);
+    assert_int_equal(b.count, 5);
+    is(&b.items[0], 0, 16, 1, 1, THREAD);
+    is(&b.items[1], 0, 18, 1, 3, THREAD);
+    is(&b.items[2], 16, 25, 1, 10, THREAD); /* not at 18, which is next in the code */
+    is(&b.items[3], 18, 25, 1, 30, THREAD);
+    is(&b.items[4], 25, 0, 2, 2, THREAD);
+    assert_false(b.guessed);
+    blocks_free(&b);
+    /* Where that is not known, only what all calls come to is said to end. */
+    block_times_free(&times);
+    times = (struct block_times){.ns = calloc(10, sizeof(uint64_t)), .count = 10};
+    b = (struct blocks){.scope = A};
+    blocks_add(&b, &thread, &times);
+    blocks_sort(&b);
+    assert_int_equal(b.count, 4);
+    is(&b.items[0], 0, BLOCKS_ANY, 2, 0, THREAD);
+    is(&b.items[1], 16, BLOCKS_ANY, 1, 0, THREAD);
+    is(&b.items[2], 18, BLOCKS_ANY, 1, 0, THREAD);
+    is(&b.items[3], 25, 0, 2, 0, THREAD);
+    assert_true(b.guessed);
+    blocks_free(&b);
+    block_times_free(&times);
+    free(t.items);
+}
+
 /* B is counted only: no block of A ends with it, and what it took is told of none. */
 static void counted_only(void **state)
 {
@@ -180,6 +234,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seven_steps), cmocka_unit_test(together),
         cmocka_unit_test(not_told),    cmocka_unit_test(no_places),
-        cmocka_unit_test(by_entries),  cmocka_unit_test(counted_only)};
+        cmocka_unit_test(by_entries),  cmocka_unit_test(branches),     cmocka_unit_test(counted_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,11 @@ static void begin_thread(struct work *w, const struct context_thread *thread)
 {
     const struct entries_thread *e = entries(w, thread);
     w->times =
-        (struct block_times){.count = 2 * (size_t)w->threads[w->next].count, .step = UINT32_MAX};
+        (struct block_times){.count = 2 * (size_t)w->threads[w->next].count,
+                             .step = UINT32_MAX,
+                             .thread = e ? &w->threads[w->next] : NULL,
+                             .scope = w->blocks.scope};
+    w->threads[w->next].is = thread;
     w->times.ns = memory_zeroed(w->times.count + 1, sizeof *w->times.ns);
     if (e)
         w->walk = entries_walk(e, 0);
@@ -150,15 +154,13 @@ static void end_thread(struct work *w, const struct context_thread *thread)
 {
     struct block_thread *t = &w->threads[w->next];
     uint64_t *sites = sites_of(w, thread, t);
-    t->is = thread;
     t->sites = sites;
     blocks_add(&w->blocks, t, &w->times);
     t->sites = NULL;
     free(sites);
-    free(w->times.ns);
+    block_times_free(&w->times);
     if (w->walking)
         entries_walk_end(&w->walk);
-    w->times.ns = NULL;
     w->walking = false;
 }
 
@@ -290,6 +292,8 @@ static void set_block(const struct work *w, struct table_cell *cells, const stru
     }
     if (b->next)
         cells[UNTIL] = site(w, b->next_thread, b->next);
+    if (b->after != BLOCKS_NO_SITE && (!b->until || b->until == BLOCKS_ANY))
+        cells[LINES] = cell_text(b->until ? "to a place that is not known" : "to the end");
     if (!w->blocks.together)
         cells[PARENT] = scopes_cell(&w->scopes, w->view->run, b->parent);
 }
@@ -332,9 +336,13 @@ static void add_notes(const struct work *w, struct shown_table *t)
     }
     table_add_note(
         t,
-        "calls of it: %llu; the lines go to the next call in the code: where a loop goes "
-        "back, its head is in the block after its last call",
+        "calls of it: %llu; a block lasts until the next call, wherever that is in the "
+        "code",
         (unsigned long long)b->calls);
+    if (b->guessed)
+        table_add_note(t,
+                       "a block that each call came to once is said to end at the next call in the "
+                       "code; with POET_METERS=calls=every it is known where each ended");
     if (w->only)
         table_add_note(t,
                        "%llu calls in it were counted only: they end no block, and what they took "
@@ -379,7 +387,7 @@ static void free_work(void *work)
         free((uint32_t *)(uintptr_t)w->threads[i].scopes);
     if (w->walking)
         entries_walk_end(&w->walk);
-    free(w->times.ns);
+    block_times_free(&w->times);
     free(w->threads);
     scopes_free(&w->scopes);
     blocks_free(&w->blocks);
