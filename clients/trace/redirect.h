@@ -14,6 +14,10 @@ __asm__(
 __asm__(".pushsection .note.poet,\"a\",%note\n.balign 4\n.long 5, 992f-991f, 1\n.asciz \"Poet\"\n"
         ".balign 4\n991: .asciz \"" POET_COUNT "\"\n992: .balign 4\n.popsection\n");
 #endif
+#if defined(POET_SKIP) /* these are not measured: likewise */
+__asm__(".pushsection .note.poet,\"a\",%note\n.balign 4\n.long 5, 992f-991f, 2\n.asciz \"Poet\"\n"
+        ".balign 4\n991: .asciz \"" POET_SKIP "\"\n992: .balign 4\n.popsection\n");
+#endif
 #endif
 #include "calls.h"
 #undef POET_REDIRECT

@@ -20,7 +20,9 @@
 
 #define FILE_BYTES (1u << 17) /* of a list, at most */
 #define DECISIONS 4096u
-#define COUNT_NOTE 1u /* type of a note of the name Poet: a list (redirect.h) */
+/* Types of notes of the name Poet: lists (redirect.h). */
+#define COUNT_NOTE 1u
+#define SKIP_NOTE 2u
 
 struct pattern {
     struct pattern *next;
@@ -41,9 +43,11 @@ static struct list {
     struct pattern *patterns;
 } lists[] = {{"POET_CALLS_IGNORE", PICK_IGNORED, NULL},
              {"POET_CALLS_COUNT", PICK_COUNTED, NULL},
-             {"poetcc -count", PICK_COUNTED, NULL}, /* of the module that is looked at */
+             /* of the module that is looked at */
+             {"poetcc -count", PICK_COUNTED, NULL},
+             {"poetcc -ignore", PICK_SKIPPED, NULL},
              {"POET_CALLS_ONLY", PICK_MEASURED, NULL}};
-static struct list *const compiled = &lists[2], *const only = &lists[3];
+static struct list *const counted = &lists[2], *const skipped = &lists[3], *const only = &lists[4];
 
 static enum pick decide(uint64_t function);
 
@@ -215,14 +219,17 @@ static void sort(uint64_t *all, size_t count)
 static void read_compiled(const struct dl_phdr_info *info)
 {
     struct note note;
-    compiled->patterns = NULL;
+    counted->patterns = skipped->patterns = NULL;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         const char *at = (const char *)(info->dlpi_addr + h->p_vaddr), *end = at + h->p_memsz;
         while (h->p_type == PT_NOTE && note_next(&at, end, &note))
-            if (note_is(&note, COUNT_NOTE, "Poet") && note.value_bytes &&
-                !note.value[note.value_bytes - 1])
-                read_list(compiled, note.value, NULL);
+            if (note.value_bytes && !note.value[note.value_bytes - 1]) {
+                if (note_is(&note, COUNT_NOTE, "Poet"))
+                    read_list(counted, note.value, NULL);
+                else if (note_is(&note, SKIP_NOTE, "Poet"))
+                    read_list(skipped, note.value, NULL);
+            }
     }
 }
 
@@ -230,7 +237,7 @@ void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t 
                    uintptr_t end)
 {
     read_compiled(info);
-    struct picks *p = frames_pick || compiled->patterns ? arena_take(sizeof *p) : NULL;
+    struct picks *p = frames_pick || counted->patterns || skipped->patterns ? arena_take(sizeof *p) : NULL;
     if (!p)
         return;
     p->start = start;
