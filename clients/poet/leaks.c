@@ -1,5 +1,6 @@
 #include "clients/poet/leaks.h"
 
+#include "clients/source/frames.h"
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -20,16 +21,36 @@ static char *amount(const struct shown_table *t, const struct table_cell *cells)
                           (long long)bytes, bytes == 1 ? "" : "s");
 }
 
-/* "main (leak.c:20) > keep (leak.c:6)", who calls first. */
+/* Calls of a path in words, the innermost first; how many. */
+static uint32_t say_calls(const struct table_names *names, const struct table_row *row,
+                          char *calls[CALLS_MOST], bool *all)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->context_count; i++) {
+        uint32_t frames = frames_count(names, row->context[i]);
+        for (uint32_t k = 0; k < frames; k++) {
+            if (count == CALLS_MOST) {
+                *all = false;
+                return count;
+            }
+            calls[count++] = frames_say(names, row->context[i], k);
+        }
+    }
+    *all = true;
+    return count;
+}
+
+/* "main (leak.c:20) > keep (leak.c:6)": the caller first. */
 static char *path_of(const struct table_names *names, const struct table_row *row)
 {
-    uint32_t n = row->context_count < CALLS_MOST ? row->context_count : CALLS_MOST;
-    char *path = memory_copied(row->context_count > n ? "... > " : "");
+    char *calls[CALLS_MOST];
+    bool all;
+    uint32_t n = say_calls(names, row, calls, &all);
+    char *path = memory_copied(all ? "" : "... > ");
     for (uint32_t i = n; i-- > 0;) {
-        char *call = table_say_place(names, row->context[i], "?"),
-             *longer = memory_printed("%s%s%s", path, call, i ? " > " : "");
+        char *longer = memory_printed("%s%s%s", path, calls[i], i ? " > " : "");
         free(path);
-        free(call);
+        free(calls[i]);
         path = longer;
     }
     return path;

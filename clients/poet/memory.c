@@ -1,6 +1,7 @@
 /* poet memory: what a program took from its heap and never gave back. */
 #include "clients/poet/tables.h"
 
+#include "clients/source/frames.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -202,6 +203,18 @@ static int make(const struct tables *tables, struct subject *subject, struct sho
     return status;
 }
 
+/* ---- as a tree: what was inlined is known here, too ---- */
+
+static int make_tree(const struct tables *tables, struct subject *subject, struct shown_table *t)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct tables_section section = {.what = "memory"};
+    int status = tables_ask(tables, &section, subject, t);
+    if (status == EXIT_DONE && !t->problem)
+        frames_tree(t, &names, table_find(t, "scope"));
+    return status;
+}
+
 /* ---- the command ---- */
 
 static int run(const struct command *command, int argc, char **argv)
@@ -214,8 +227,12 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     bool named = w.tables.by && !w.tables.tree && !w.each &&
                  (strcmp(w.tables.by, "function") == 0 || strcmp(w.tables.by, "file") == 0);
-    struct tables_section section = {
-        .what = "memory", .make = named ? make : NULL, .options = w.each ? chosen : NULL};
+    bool tree = w.tables.tree && !w.each;
+    struct tables_section section = {.what = "memory",
+                                     .make = named  ? make
+                                             : tree ? make_tree
+                                                    : NULL,
+                                     .options = w.each ? chosen : NULL};
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include "clients/poet/colour.h"
 #include "clients/poet/json.h"
+#include "clients/source/frames.h"
 #include "memory/memory.h"
 
 #include <json-c/json.h>
@@ -146,8 +147,11 @@ static void json_row(FILE *f, const struct table_names *names, const struct show
                        *context = json_object_new_array();
     for (uint32_t i = 0; i < r->line_count; i++)
         json_object_array_add(lines, json_object_new_int64(r->lines[i]));
-    for (uint32_t i = 0; i < r->context_count; i++)
-        json_object_array_add(context, json_text(table_say_place(names, r->context[i], "?")));
+    for (uint32_t i = 0; i < r->context_count; i++) {
+        uint32_t frames = frames_count(names, r->context[i]);
+        for (uint32_t k = 0; k < frames; k++)
+            json_object_array_add(context, json_text(frames_say(names, r->context[i], k)));
+    }
     json_object_object_add(o, "row", json_cells(names, t, table_cells(t, row), columns, count));
     json_object_object_add(o, "depth", json_object_new_int64(r->depth));
     json_object_object_add(o, "lines", lines);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/site/name.h"
+#include "memory/memory.h"
 
 #include <dwarf.h>
 #include <stdio.h>
@@ -71,18 +72,45 @@ static bool critical_section(const char *symbol, char *text, size_t size)
     return true;
 }
 
+/* Whether a part of a symbol, up to the next dot, is one that compilers add: f.isra.0, f.cold, variable.0 */
+static bool is_added(const char *part, size_t length)
+{
+    static const char *const words[] = {"part",     "isra", "constprop", "cold",
+                                        "lto_priv", "llvm", "localalias"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && strncmp(part, words[i], length) == 0)
+            return true;
+    return strspn(part, "0123456789") >= length;
+}
+
+/* How much of a symbol stands in the source. */
+static size_t length_written(const char *symbol)
+{
+    size_t written = strlen(symbol);
+    for (size_t dot = written; dot-- > 1;)
+        if (symbol[dot] == '.') {
+            if (!is_added(symbol + dot + 1, written - dot - 1))
+                break;
+            written = dot;
+        }
+    return written;
+}
+
 const char *name_shown(const char *symbol, char *text, size_t size)
 {
     int status;
     if (critical_section(symbol, text, size))
         return text;
-    char *name = strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
-    if (!name) { /* of C; a static variable of a function is called name.0 */
-        size_t n = strcspn(symbol, ".");
-        bool numbered = n && symbol[n + strspn(symbol + n, ".0123456789")] == 0;
-        snprintf(text, size, "%.*s", (int)(numbered ? n : strlen(symbol)), symbol);
+    size_t length = length_written(symbol);
+    char *written = memory_copied_part(symbol, length),
+         *name = strncmp(written, "_Z", 2) == 0 ? __cxa_demangle(written, NULL, NULL, &status)
+                                                : NULL;
+    if (!name) { /* of C */
+        snprintf(text, size, "%s", written);
+        free(written);
         return text;
     }
+    free(written);
     bool async = strstr(name, "::_Async_state_impl<") != NULL;
     if (!((async || strstr(name, "std::thread::_State_impl<")) && first_of_tuple(name))) {
         cut_parameters(name);

@@ -22,13 +22,13 @@ struct remember *remember_new(void) { return memory_zeroed(1, sizeof(struct reme
 static uint32_t slot_of(struct remember_key key)
 {
     uint64_t h = (key.address ^ (uint64_t)key.process << 48) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(h >> 40 ^ key.outer) & (SLOTS - 1);
+    return (uint32_t)(h >> 40 ^ key.which) & (SLOTS - 1);
 }
 
 static bool is_key(const struct slot *slot, struct remember_key key)
 {
     return slot->text && slot->key.address == key.address && slot->key.process == key.process &&
-           slot->key.outer == key.outer;
+           slot->key.which == key.which;
 }
 
 static struct site_is site_of(const struct slot *slot)

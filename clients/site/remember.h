@@ -9,10 +9,10 @@
 
 struct remember;
 
-/* A place, and whether its outermost call was asked for. */
+/* A place, and which of the functions at it was asked for. */
 struct remember_key {
     uint32_t process;
-    bool outer;
+    uint8_t which;
     uint64_t address;
 };
 

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE
 #include "clients/site/site.h"
+#include "clients/site/inlined.h"
 #include "clients/site/name.h"
 #include "clients/site/regular.h"
 #include "clients/site/remember.h"
 #include "memory/memory.h"
 #include "wire/text.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,12 +141,6 @@ static const char *base_name(const char *path)
 
 /* ---- calls ---- */
 
-static bool is_system(const char *path)
-{
-    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
-           strstr(path, "/include/c++/");
-}
-
 /* The unit that an address lies in; where the compiler left no table of ranges, by asking each. */
 static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
 {
@@ -159,75 +153,62 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
     return NULL;
 }
 
-/* The file and line of the call by which a function was inlined; NULL if it was not. */
-static const char *inlined_at(Dwarf_Die *unit, Dwarf_Die *scope, int *line)
+/* Of the functions at an address: the outermost, whose line is that of a call in it, or by number, from the innermost. */
+enum { WHICH_OUTERMOST = UINT8_MAX };
+
+/* An address where a function begins stands for that function, whatever was inlined there. */
+static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
+                           struct inlined_list *list)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word file, number;
-    Dwarf_Files *files;
-    size_t count;
-    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine ||
-        dwarf_formudata(dwarf_attr(scope, DW_AT_call_file, &attribute), &file) != 0 ||
-        dwarf_formudata(dwarf_attr(scope, DW_AT_call_line, &attribute), &number) != 0 ||
-        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
-        return NULL;
-    *line = (int)number;
-    return dwarf_filesrc(files, file, NULL, NULL);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = unit_at(module, address, &bias);
+    list->count = 0;
+    if (unit)
+        inlined_list(unit, address - bias, list);
+    if (entry && list->count) {
+        list->items[0] = list->items[inlined_outermost(list)];
+        list->items[0].function = NULL;
+        list->count = 1;
+    }
 }
 
-/* Where an inline function of a system header was called from, outside of those; outermost: where all that is inlined
- * was called from, if anything is. */
-static const char *inlined_from(Dwarf_Die *unit, uint64_t address, bool outermost, int *line)
+/* The symbol names the function that all others were inlined in. */
+static void say_function(struct sites *sites, const struct inlined_list *list, uint8_t which,
+                         const char *symbol, struct site_is *site)
 {
-    Dwarf_Die *scopes = NULL, *chain = NULL;
-    int count = dwarf_getscopes(unit, address, &scopes), innermost = 0;
-    const char *path = NULL;
-    while (innermost < count && dwarf_tag(&scopes[innermost]) != DW_TAG_inlined_subroutine)
-        innermost++; /* those around it are of where it is written; we want where it lies */
-    int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
-    for (int i = 0; i < length && (outermost || !path); i++) {
-        int at;
-        const char *caller = inlined_at(unit, &chain[i], &at);
-        if (!caller || is_system(caller))
-            continue;
-        path = caller;
-        *line = at;
-    }
-    free(scopes);
-    free(chain);
-    return path;
+    uint32_t own = inlined_own(list), i = own + which;
+    const char *name = symbol;
+    if (which == WHICH_OUTERMOST || i >= list->count)
+        i = which == WHICH_OUTERMOST ? inlined_outermost(list) : list->count - 1;
+    else if (i + 1 < list->count || !symbol)
+        name = list->items[i].function;
+    site->function = name ? name_shown(name, sites->symbol, sizeof sites->symbol) : "";
+    site->path = list->items[i].path;
+    site->line = list->items[i].line;
+    snprintf(sites->text, sizeof sites->text, "%s:%d", base_name(site->path), site->line);
+}
+
+static const char *symbol_at(Dwfl_Module *module, uint64_t address, GElf_Off *offset)
+{
+    GElf_Sym symbol;
+    return dwfl_module_addrinfo(module, address, offset, &symbol, NULL, NULL, NULL);
 }
 
 static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t address,
-                                bool outermost)
+                                uint8_t which)
 {
     struct site_is site = {"", sites->text, "", 0};
     Dwfl_Module *module = module_at(sites, process, address);
     if (module) {
-        GElf_Off offset;
-        GElf_Sym symbol;
-        const char *name =
-            dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-        site.function = name ? name_shown(name, sites->symbol, sizeof sites->symbol) : "";
-        Dwarf_Addr bias = 0;
-        Dwarf_Die *unit = unit_at(module, address, &bias);
-        Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
-        const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-        int outer_line = 0;
-        if (line)
-            dwarf_lineno(line, &site.line);
-        const char *outer = file && (outermost || is_system(file))
-                                ? inlined_from(unit, address - bias, outermost, &outer_line)
-                                : NULL;
-        if (outer) {
-            file = outer;
-            site.line = outer_line;
-        }
-        if (file) {
-            site.path = file;
-            snprintf(sites->text, sizeof sites->text, "%s:%d", base_name(file), site.line);
+        GElf_Off offset = 0;
+        struct inlined_list list;
+        const char *symbol = symbol_at(module, address, &offset);
+        find_functions(module, address, symbol && !offset, &list);
+        if (list.count) {
+            say_function(sites, &list, which, symbol, &site);
             return site;
         }
+        site.function = symbol ? name_shown(symbol, sites->symbol, sizeof sites->symbol) : "";
     }
     for (uint32_t i = 0; process < sites->count && i < sites->programs[process].module_count; i++) {
         const struct shown_module *m = &sites->programs[process].modules[i];
@@ -242,13 +223,14 @@ static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t 
 }
 
 /* Symbols and file names are whatever the file says. */
-static struct site_is look_up(struct sites *sites, uint32_t process, uint64_t address, bool outer)
+static struct site_is look_up(struct sites *sites, uint32_t process, uint64_t address,
+                              uint8_t which)
 {
-    struct remember_key key = {process, outer, address};
+    struct remember_key key = {process, which, address};
     struct site_is site;
     if (remember_get(sites->known, key, &site))
         return site;
-    site = find_call(sites, process, address, outer);
+    site = find_call(sites, process, address, which);
     text_mask(sites->text);
     text_mask(sites->symbol);
     return remember_put(sites->known, key, &site);
@@ -256,12 +238,28 @@ static struct site_is look_up(struct sites *sites, uint32_t process, uint64_t ad
 
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
 {
-    return look_up(sites, process, address, false);
+    return look_up(sites, process, address, 0);
 }
 
 struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address)
 {
-    return look_up(sites, process, address, true);
+    return look_up(sites, process, address, WHICH_OUTERMOST);
+}
+
+uint32_t sites_frames(struct sites *sites, uint32_t process, uint64_t address)
+{
+    Dwfl_Module *module = module_at(sites, process, address);
+    GElf_Off offset = 0;
+    struct inlined_list list = {0};
+    const char *symbol = module ? symbol_at(module, address, &offset) : NULL;
+    if (module)
+        find_functions(module, address, symbol && !offset, &list);
+    return list.count ? list.count - inlined_own(&list) : 1;
+}
+
+struct site_is sites_frame(struct sites *sites, uint32_t process, uint64_t address, uint32_t frame)
+{
+    return look_up(sites, process, address, (uint8_t)frame);
 }
 
 static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t address)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-static struct remember_key key(uint32_t process, uint64_t address, bool outer)
+static struct remember_key key(uint32_t process, uint64_t address, uint8_t which)
 {
-    return (struct remember_key){process, outer, address};
+    return (struct remember_key){process, which, address};
 }
 
 static void put(struct remember *r, struct remember_key k, const char *function, int line)
@@ -29,22 +29,22 @@ static void known_again(void **state)
     struct remember *r = remember_new();
     struct site_is site;
     (void)state;
-    assert_false(remember_get(r, key(0, 0x1000, false), &site));
-    put(r, key(0, 0x1000, false), "f", 1);
-    put(r, key(0, 0x1000, true), "f", 2);
-    put(r, key(1, 0x1000, false), "g", 3);
-    assert_true(remember_get(r, key(0, 0x1000, false), &site));
+    assert_false(remember_get(r, key(0, 0x1000, 0), &site));
+    put(r, key(0, 0x1000, 0), "f", 1);
+    put(r, key(0, 0x1000, 1), "f", 2);
+    put(r, key(1, 0x1000, 0), "g", 3);
+    assert_true(remember_get(r, key(0, 0x1000, 0), &site));
     assert_string_equal(site.place, "a.c:1");
     assert_string_equal(site.path, "/src/a.c");
-    assert_true(remember_get(r, key(0, 0x1000, true), &site));
+    assert_true(remember_get(r, key(0, 0x1000, 1), &site));
     assert_int_equal(site.line, 2);
-    assert_true(remember_get(r, key(1, 0x1000, false), &site));
+    assert_true(remember_get(r, key(1, 0x1000, 0), &site));
     assert_string_equal(site.function, "g");
-    put(r, key(0, 0x1000, false), "h", 4); /* anew */
-    assert_true(remember_get(r, key(0, 0x1000, false), &site));
+    put(r, key(0, 0x1000, 0), "h", 4); /* anew */
+    assert_true(remember_get(r, key(0, 0x1000, 0), &site));
     assert_string_equal(site.function, "h");
     remember_forget(r);
-    assert_false(remember_get(r, key(0, 0x1000, false), &site));
+    assert_false(remember_get(r, key(0, 0x1000, 0), &site));
     remember_free(r);
 }
 
@@ -57,9 +57,9 @@ static void bounded(void **state)
     unsigned known = 0;
     (void)state;
     for (int i = 0; i < MANY; i++)
-        put(r, key(0, 0x400000 + 7 * (uint64_t)i, false), "f", i);
+        put(r, key(0, 0x400000 + 7 * (uint64_t)i, 0), "f", i);
     for (int i = 0; i < MANY; i++)
-        if (remember_get(r, key(0, 0x400000 + 7 * (uint64_t)i, false), &site)) {
+        if (remember_get(r, key(0, 0x400000 + 7 * (uint64_t)i, 0), &site)) {
             assert_int_equal(site.line, i);
             known++;
         }
