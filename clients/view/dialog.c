@@ -2,22 +2,6 @@
 
 #include "clients/view/picture/view.h"
 
-GtkFileChooser *dialog_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action,
-                               const char *name)
-{
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        title, parent, action, action == GTK_FILE_CHOOSER_ACTION_SAVE ? "_Save" : "_Open",
-        "_Cancel");
-    char *directory = g_get_current_dir();
-    GFile *here = g_file_new_for_path(directory);
-    gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), here, NULL);
-    if (name)
-        gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
-    g_object_unref(here);
-    g_free(directory);
-    return GTK_FILE_CHOOSER(dialog);
-}
-
 static gboolean on_escape(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                           gpointer window)
 {

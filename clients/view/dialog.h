@@ -6,10 +6,6 @@
 
 struct view;
 
-/* A dialog that begins in the working directory; name: proposed for a file to be saved, or NULL. */
-GtkFileChooser *dialog_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action,
-                               const char *name);
-
 /* A window of that title over the viewer's, closed by Escape. */
 GtkWidget *dialog_new(struct view *view, const char *title);
 

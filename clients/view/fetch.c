@@ -1,7 +1,7 @@
 #include "clients/view/fetch.h"
 
 #include "clients/source/notes.h"
-#include "clients/view/dialog.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
@@ -117,18 +117,11 @@ void fetch_trace_to(struct view *view, const char *file)
     g_free(own);
 }
 
-static void on_save_trace(GtkNativeDialog *dialog, int response, gpointer data)
+static void on_chosen(void *user, const char *path)
 {
-    struct view *view = data;
-    if (response == GTK_RESPONSE_ACCEPT && view->link.connected && !fetch_runs(view)) {
-        GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        char *file = g_file_get_path(chosen);
-        if (file)
-            fetch_trace_to(view, file);
-        g_free(file);
-        g_object_unref(chosen);
-    }
-    g_object_unref(dialog);
+    struct view *view = user;
+    if (path && view->link.connected && !fetch_runs(view))
+        fetch_trace_to(view, path);
 }
 
 void fetch_trace(struct view *view)
@@ -138,9 +131,10 @@ void fetch_trace(struct view *view)
         return;
     }
     char *name = g_strdup_printf("%s.poet", the_book(view)->run.name);
-    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Save the trace",
-                                            GTK_FILE_CHOOSER_ACTION_SAVE, name);
-    g_signal_connect(dialog, "response", G_CALLBACK(on_save_trace), view);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                          .title = "Save the trace",
+                                          .saves = true,
+                                          .name = name},
+                    on_chosen, view);
     g_free(name);
 }

@@ -2,6 +2,7 @@
 
 #include "clients/view/dialog.h"
 #include "clients/view/form.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/toast.h"
 #include "clients/view/picture/view.h"
@@ -68,39 +69,34 @@ static void on_start(GtkWidget *widget, gpointer data)
 
 /* ---- as a file ---- */
 
-static void on_file(GtkNativeDialog *dialog, int response, gpointer data)
+static void on_file(void *user, const char *path)
 {
-    struct running *r = data;
-    GFile *file = response == GTK_RESPONSE_ACCEPT
-                      ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
-                      : NULL;
-    char *path = file ? g_file_get_path(file) : NULL;
+    struct running *r = user;
+    if (!path)
+        return;
     struct measure measure = form_measure(r->form);
     char *text = measure_text(&measure), *wrong = form_wrong(r->form);
     GError *error = NULL;
     if (wrong) {
         say_wrong(r, g_strdup(wrong));
-    } else if (path && !g_file_set_contents(path, text, -1, &error)) {
+    } else if (!g_file_set_contents(path, text, -1, &error)) {
         say_wrong(r, g_strdup(error->message));
         g_error_free(error);
     }
     measure_free(&measure);
     free(wrong);
     free(text);
-    g_free(path);
-    g_clear_object(&file);
-    g_object_unref(dialog);
 }
 
 static void on_save(GtkButton *button, gpointer data)
 {
     struct running *r = data;
     (void)button;
-    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(r->window), "Save as",
-                                            GTK_FILE_CHOOSER_ACTION_SAVE, "meters.conf");
-    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_signal_connect(dialog, "response", G_CALLBACK(on_file), r);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(r->window),
+                                          .title = "Save as",
+                                          .saves = true,
+                                          .name = "meters.conf"},
+                    on_file, r);
 }
 
 /* ---- the window ---- */

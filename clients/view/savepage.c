@@ -1,7 +1,7 @@
 #include "clients/view/savepage.h"
 
-#include "clients/view/dialog.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
 
@@ -28,27 +28,20 @@ void savepage_to(struct view *view, const char *file)
     g_free(named);
 }
 
-static void on_response(GtkNativeDialog *dialog, int response, gpointer view)
+static void on_chosen(void *view, const char *path)
 {
-    if (response == GTK_RESPONSE_ACCEPT) {
-        GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        char *file = g_file_get_path(chosen);
-        if (file)
-            savepage_to(view, file);
-        g_free(file);
-        g_object_unref(chosen);
-    }
-    g_object_unref(dialog);
+    if (path)
+        savepage_to(view, path);
 }
 
 void savepage_ask(struct view *view)
 {
     char *name =
         g_strdup_printf("%s-%s.pdf", the_book(view)->run.name, page_of(drawer_page(view))->name);
-    GtkFileChooser *dialog =
-        dialog_chooser(GTK_WINDOW(view->window), "Save the page as .pdf, .svg or .png",
-                       GTK_FILE_CHOOSER_ACTION_SAVE, name);
-    g_signal_connect(dialog, "response", G_CALLBACK(on_response), view);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                          .title = "Save the page as .pdf, .svg or .png",
+                                          .saves = true,
+                                          .name = name},
+                    on_chosen, view);
     g_free(name);
 }

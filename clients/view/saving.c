@@ -3,6 +3,7 @@
 #include "clients/book/book.h"
 #include "clients/view/diagram.h"
 #include "clients/view/dialog.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/preview.h"
@@ -15,8 +16,7 @@ struct saving {
     GtkWidget *window, *formats[DIAGRAM_FORMATS], *ranges[DIAGRAM_RANGES], *sizes[DIAGRAM_SIZES];
     GtkWidget *last, *width, *paper, *caption, *wrong_last, *wrong_width;
     GtkWidget *grey, *dark, *title, *legend, *notes, *save;
-    GtkFileChooser *chooser; /* NULL: the file is not asked for yet */
-    bool filling;            /* the widgets are being set: nobody chose anything */
+    bool filling; /* the widgets are being set: nobody chose anything */
 };
 
 /* ---- from the widgets, and what is wrong there ---- */
@@ -139,27 +139,18 @@ static void on_paper(GtkDropDown *papers, GParamSpec *spec, gpointer data)
 
 /* ---- the file ---- */
 
-static void on_chosen(GtkNativeDialog *dialog, int response, gpointer data)
+static void on_chosen(void *user, const char *path)
 {
-    struct saving *s = data;
-    GFile *file = response == GTK_RESPONSE_ACCEPT
-                      ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
-                      : NULL;
-    char *name = file ? g_file_get_path(file) : NULL;
+    struct saving *s = user;
     enum diagram_format format;
-    if (name && !diagram_ending_of(name, &format)) {
-        char *longer = g_strconcat(name, diagram_ending(s->diagram.format), NULL);
-        g_free(name);
-        name = longer;
-    }
-    if (name) {
-        diagram_keep(&s->diagram);
-        save_as(s->view, &s->diagram, name);
-    }
-    g_clear_object(&file);
-    g_clear_object(&s->chooser);
-    if (name)
-        gtk_window_destroy(GTK_WINDOW(s->window));
+    if (!path)
+        return;
+    char *name = diagram_ending_of(path, &format)
+                     ? g_strdup(path)
+                     : g_strconcat(path, diagram_ending(s->diagram.format), NULL);
+    diagram_keep(&s->diagram);
+    save_as(s->view, &s->diagram, name);
+    gtk_window_destroy(GTK_WINDOW(s->window));
     g_free(name);
 }
 
@@ -167,13 +158,12 @@ static void on_save(GtkButton *button, gpointer data)
 {
     struct saving *s = data;
     (void)button;
-    if (s->chooser)
-        return;
     char *name = g_strconcat(the_book(s->view)->run.name, diagram_ending(s->diagram.format), NULL);
-    s->chooser =
-        dialog_chooser(GTK_WINDOW(s->window), "Save as", GTK_FILE_CHOOSER_ACTION_SAVE, name);
-    g_signal_connect(s->chooser, "response", G_CALLBACK(on_chosen), s);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(s->chooser));
+    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(s->window),
+                                          .title = "Save as",
+                                          .saves = true,
+                                          .name = name},
+                    on_chosen, s);
     g_free(name);
 }
 
@@ -355,9 +345,6 @@ static GtkWidget *buttons_new(struct saving *s)
 static void free_saving(gpointer data)
 {
     struct saving *s = data;
-    if (s->chooser)
-        gtk_native_dialog_destroy(GTK_NATIVE_DIALOG(s->chooser));
-    g_clear_object(&s->chooser);
     preview_free(s->preview);
     diagram_free(&s->diagram);
     g_free(s);

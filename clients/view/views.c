@@ -2,8 +2,8 @@
 
 #include "clients/source/place.h"
 #include "clients/source/viewfile.h"
-#include "clients/view/dialog.h"
 #include "clients/view/parts/camera.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/history.h"
 #include "clients/view/parts/hold.h"
 #include "clients/view/parts/link.h"
@@ -103,40 +103,39 @@ static bool load(struct view *view, const char *file)
     return true;
 }
 
-static void on_view(GtkNativeDialog *dialog, int response, gpointer data)
+static void on_save(void *user, const char *path)
 {
-    struct view *view = data;
-    bool saves =
-        gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
-    if (response == GTK_RESPONSE_ACCEPT) {
-        GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        char *file = g_file_get_path(chosen);
-        if (saves && views_write(view, file))
-            status_say(&view->status, "Saved %s", file);
-        else if (!saves)
-            load(view, file);
-        g_free(file);
-        g_object_unref(chosen);
-    }
-    g_object_unref(dialog);
+    struct view *view = user;
+    if (path && views_write(view, path))
+        status_say(&view->status, "Saved %s", path);
 }
 
-static void view_dialog(struct view *view, GtkFileChooserAction action)
+static void on_load(void *user, const char *path)
+{
+    if (path)
+        load(user, path);
+}
+
+void views_save(struct view *view)
 {
     if (!view->link.has_run)
         return;
     char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
-    bool saves = action == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooser *dialog =
-        dialog_chooser(GTK_WINDOW(view->window), saves ? "Save the view" : "Load a view", action,
-                       saves ? name : NULL);
-    g_signal_connect(dialog, "response", G_CALLBACK(on_view), view);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                          .title = "Save the view",
+                                          .saves = true,
+                                          .name = name},
+                    on_save, view);
     g_free(name);
 }
 
-void views_save(struct view *view) { view_dialog(view, GTK_FILE_CHOOSER_ACTION_SAVE); }
-void views_load(struct view *view) { view_dialog(view, GTK_FILE_CHOOSER_ACTION_OPEN); }
+void views_load(struct view *view)
+{
+    if (view->link.has_run)
+        compat_ask_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                              .title = "Load a view"},
+                        on_load, view);
+}
 
 char *views_directory(void)
 {

@@ -9,6 +9,7 @@
 #include "clients/view/heard.h"
 #include "clients/view/newer.h"
 #include "clients/view/panels/panels.h"
+#include "clients/view/parts/compat.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/settings.h"
@@ -192,13 +193,12 @@ static GtkWidget *picture_new(struct view *view)
 static void add_style(void)
 {
     GtkCssProvider *provider = gtk_css_provider_new();
-    gtk_css_provider_load_from_data(
+    compat_load_css(
         provider,
         ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
         "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
         ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
-        "entry.error { color: #c01c28; border-color: #c01c28; }",
-        -1);
+        "entry.error { color: #c01c28; border-color: #c01c28; }");
     gtk_style_context_add_provider_for_display(gdk_display_get_default(),
                                                GTK_STYLE_PROVIDER(provider),
                                                GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);

@@ -1,5 +1,6 @@
 #include "clients/view/picture/editor.h"
 
+#include "clients/view/parts/compat.h"
 #include "clients/view/picture/view.h"
 
 /* +LINE is what vi, emacs, nano, gedit and others understand. */
@@ -24,7 +25,5 @@ void editor_open(struct view *view, const char *path, int line)
         start(view, editor, path, line);
         return;
     }
-    char *uri = g_filename_to_uri(path, NULL, NULL);
-    gtk_show_uri(GTK_WINDOW(view->window), uri, GDK_CURRENT_TIME);
-    g_free(uri);
+    compat_show_file(GTK_WINDOW(view->window), path);
 }

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "clients/view/picture/thick.h"
 
 #include "clients/view/parts/camera.h"
@@ -86,7 +87,7 @@ static void on_told(void *user)
     k->order = g_renew(uint32_t, k->order, count + 1);
     for (uint32_t i = 0; i < count; i++)
         k->order[i] = i;
-    g_qsort_with_data(k->order, (gint)count, sizeof *k->order, (GCompareDataFunc)by_time, k);
+    qsort_r(k->order, count, sizeof *k->order, by_time, k);
     if (k->marks.is)
         mark_step(view, k);
     gtk_widget_queue_draw(view->canvas);
