@@ -24,9 +24,9 @@ const char *unseen_name(unsigned reason)
 {
     static const char *const names[] = {
         NULL,      "lost",  "stream",  "thread",        "barrier",   "signal", "object",
-        "handler", "futex", "atomic",  "runtime",       "call",      NULL,     NULL,
+        "handler", "futex", "atomic",  "runtime",       "call",      "line",   NULL,
         NULL,      NULL,    "pending", "contradictory", "forgotten", "gone",   "damaged"};
-    _Static_assert(UNSEEN_COUNT == 12 && UNANSWERED_COUNT == sizeof names / sizeof *names,
+    _Static_assert(UNSEEN_COUNT == 13 && UNANSWERED_COUNT == sizeof names / sizeof *names,
                    "a name each");
     return reason < UNANSWERED_COUNT ? names[reason] : NULL;
 }

@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
-/* Why an order may be there that is not told.  One that HIDES may have hidden a path between two events
- * that are not ordered by what is known: the answer is then UNKNOWN.  The others are mechanisms that are
- * not followed at all: the answer is CONCURRENT, with them as its reasons. */
+/* Why an order may be there that is not told.  One that HIDES may have hidden a path between two
+ * events that are not ordered by what is known: the answer is then UNKNOWN.  The others are
+ * mechanisms that are not followed at all: the answer is CONCURRENT, with them as its reasons.
+ * What a program tells of itself holds for the whole run, but for LINE: of calls on a line that
+ * could not be announced, all events that may be after them bear it. */
 #define UNSEEN_REASONS(R)                                                                          \
     R(1, LOST, true, "numbers were lost")                                                          \
     R(2, STREAM, true, "a stream of bytes was not followed any more")                              \
@@ -18,7 +20,8 @@
     R(8, FUTEX, false, "futexes of the program's own are not followed")                            \
     R(9, ATOMIC, false, "atomics are not followed")                                                \
     R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")     \
-    R(11, CALL, true, "code that is not recorded used an object of the program")
+    R(11, CALL, true, "code that is not recorded used an object of the program")                   \
+    R(12, LINE, true, "a line could not be announced")
 
 /* clang-format off */
 enum unseen {

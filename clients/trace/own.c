@@ -7,6 +7,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
 #include "clients/trace/measure/cpuclock.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
@@ -69,6 +70,10 @@ static struct own *open_line_as(struct thread *t, const char *kind, const char *
         line_opened(&own->line, t, index);
     }
     busy_end(t);
+    if (!own && t->life == atomic_load(&live)) { /* what is done there has no name */
+        thread_missed(t, UNSEEN_LOST);
+        unseen_tell(UNSEEN_LOST, "a line of the program's own could not be announced");
+    }
     return own;
 }
 

@@ -72,7 +72,7 @@ static const struct target_event *look_of(const struct run *run, const struct ev
 static bool is_dark(const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
-    return f.pending || f.lost || f.contradictions || f.damaged || unseen_hiding(run) ||
+    return f.pending || f.lost || f.contradictions || f.damaged || unseen_some(run) ||
            unseen_lost(run) || order_lines(run->order) > LINES_MOST;
 }
 

@@ -402,7 +402,7 @@ static void add_doubts(struct verdicts *v)
     for (size_t i = 0; i < v->count; i++) {
         struct subject *s = &v->subjects[i];
         s->doubts |= s->cut ? DOUBT_PAST : 0;
-        s->doubts |= unseen_hiding(run) ? DOUBT_UNSEEN : 0;
+        s->doubts |= unseen_some(run) ? DOUBT_UNSEEN : 0;
         s->doubts |= s->wakers->count == 0 ? DOUBT_TYPES : 0;
         s->doubts |=
             handlers && s->own && order_line_shared(run->order, s->line) ? DOUBT_HANDLER : 0;

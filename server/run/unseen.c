@@ -54,6 +54,10 @@ static uint32_t told(const struct run *run)
     return bits;
 }
 
+/* What holds for the whole run.  Events that may be after calls on a line that could not be
+ * announced say so themselves. */
+static uint32_t of_all(const struct run *run) { return told(run) & ~UNSEEN_BIT(UNSEEN_LINE); }
+
 static uint32_t hiding_ones(uint32_t bits)
 {
     uint32_t hiding = 0;
@@ -66,7 +70,8 @@ static uint32_t hiding_ones(uint32_t bits)
 static uint64_t futexes_of(const struct run *run)
 {
     uint32_t bits = told(run);
-    bool others = bits & (UNSEEN_BIT(UNSEEN_HANDLER) | UNSEEN_BIT(UNSEEN_LOST));
+    bool others = bits & (UNSEEN_BIT(UNSEEN_HANDLER) | UNSEEN_BIT(UNSEEN_LOST) |
+                          UNSEEN_BIT(UNSEEN_LINE));
     return others ? 0 : unfollowed(run);
 }
 
@@ -81,12 +86,17 @@ static bool unnumbered(const struct run *run)
 
 uint32_t unseen_hiding(const struct run *run)
 {
-    return hiding_ones(told(run) | (unnumbered(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0));
+    return hiding_ones(of_all(run) | (unnumbered(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0));
+}
+
+bool unseen_some(const struct run *run)
+{
+    return unseen_hiding(run) || (told(run) & UNSEEN_BIT(UNSEEN_LINE));
 }
 
 uint32_t unseen_mechanisms(const struct run *run)
 {
-    uint32_t bits = told(run) | (futexes_of(run) ? UNSEEN_BIT(UNSEEN_FUTEX) : 0);
+    uint32_t bits = of_all(run) | (futexes_of(run) ? UNSEEN_BIT(UNSEEN_FUTEX) : 0);
     bits &= ~hiding_ones(bits);
     return bits | (unseen_lost(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0);
 }

@@ -17,6 +17,9 @@ uint64_t unseen_lost(const struct run *run);
  * `concurrent`, but are said with it.  What is lost and was numbered is no such reason: what follows it is doubtful. */
 uint32_t unseen_hiding(const struct run *run);
 uint32_t unseen_mechanisms(const struct run *run);
+/* Whether calls that would have been recorded are not: threads may hold, wait for or wake what is
+ * not known. */
+bool unseen_some(const struct run *run);
 /* All of them for people, new memory; what they are about is borrowed. */
 struct shown_unseen *unseen_list(const struct run *run, uint32_t *count);
 

@@ -223,8 +223,9 @@ exec 4>&-
 wait $joined
 kill -CONT "$server"
 until_true finished latest
-is "no room for creations: what is there and what is lost are all" "$(told)" $JOINED
-like "those that nobody can number are told of" "$(poet stat latest)" 'numbers were lost: more at once than were counted'
+is "no room for creations: what is there, what is lost and what has no line are all" \
+    "$(($(told) + $(figure latest untraced)))" $JOINED
+like "those without a line are told of" "$(poet stat latest)" '^not followed +a line could not be announced$'
 stop_server
 
 # ---- a server that is slow, and lives ----

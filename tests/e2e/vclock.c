@@ -1,6 +1,6 @@
 /* Threads that meet at random, and keep vector clocks of their own (Fidge 1988, Mattern 1989): every event is a
  * note that bears the clock.  What Poet answers about two notes can be compared with their clocks.
- *   vclock THREADS ROUNDS SEED [MEETINGS, of 4096 rounds] */
+ *   vclock THREADS ROUNDS SEED [MEETINGS, of 4096 rounds [MUTEXES]] */
 #include <poet.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -9,15 +9,15 @@
 #include <string.h>
 
 #define MOST 8
-#define MUTEXES 5
+#define MUTEXES_MOST 4096
 
 struct clock {
     unsigned long at[MOST];
 };
 
-static int threads, rounds, seed, meetings;
-static struct clock of_mutex[MUTEXES], met[MOST], handed[MOST][4096];
-static pthread_mutex_t mutexes[MUTEXES];
+static int threads, rounds, seed, meetings, mutex_count;
+static struct clock of_mutex[MUTEXES_MOST], met[MOST], handed[MOST][4096];
+static pthread_mutex_t *mutexes;
 static sem_t hand[MOST]; /* from a thread to the next one */
 static pthread_barrier_t barrier;
 
@@ -65,7 +65,7 @@ static void *work(void *number)
         unsigned what = random >> 20;
         note(&c, me);
         if (what < (unsigned)meetings)
-            visit(&c, me, (random >> 8) % MUTEXES);
+            visit(&c, me, (random >> 8) % (unsigned)mutex_count);
         else if (what < (unsigned)meetings * 5 / 4 && sent < 4096) {
             handed[me][sent++] = c;
             sem_post(&hand[me]);
@@ -81,13 +81,18 @@ static void *work(void *number)
 int main(int argc, char **argv)
 {
     pthread_t ids[MOST];
+    pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     threads = argc > 1 ? atoi(argv[1]) : 4;
     rounds = argc > 2 ? atoi(argv[2]) : 1000;
     seed = argc > 3 ? atoi(argv[3]) : 1;
     meetings = argc > 4 ? atoi(argv[4]) : 100;
+    mutex_count = argc > 5 ? atoi(argv[5]) : 5;
+    mutexes = calloc(MUTEXES_MOST, sizeof *mutexes);
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-    for (int i = 0; i < MUTEXES; i++)
+    for (int i = 0; i < 5; i++)
         pthread_mutex_init(&mutexes[i], NULL);
+    for (int i = 5; i < MUTEXES_MOST; i++)
+        mutexes[i] = fresh; /* which has its line once a thread locks it */
     for (int i = 0; i < threads; i++)
         sem_init(&hand[i], 0, 0);
     for (int i = 0; i < threads; i++)

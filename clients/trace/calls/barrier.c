@@ -170,7 +170,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
         record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
         hooks_wait(t, TYPE_ARRIVE, site);
     }
-    bool hides = !line && hidden_object(b, OBJECT_BARRIER);
+    struct object *hidden = !line ? hidden_object(b, OBJECT_BARRIER) : NULL;
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */
     saved = errno;
@@ -180,8 +180,8 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     if (line) {
         hooks_go_on(t, TYPE_ARRIVE);
         passed(t, &about, r, round, sure, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
-    } else if (hides) {
-        hidden_doubt();
+    } else if (hidden) {
+        hidden_doubt(hidden);
     }
     rounds_release(r);
     errno = saved;

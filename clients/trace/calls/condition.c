@@ -147,7 +147,7 @@ static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_
     int result = really(c, m, clock, ts);
     if (o) {
         hidden_takes_alone(o);
-        hidden_doubt(); /* it may follow a signal without the mutex */
+        hidden_doubt(o); /* it may follow a signal without the mutex */
     }
     return result;
 }

@@ -8,7 +8,6 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
-#include "clients/trace/core/losses.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
@@ -16,6 +15,7 @@
 #include "clients/trace/core/task.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
 #include "wire/message.h"
 #include "wire/told.h"
 
@@ -105,8 +105,10 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
                                    : (uintptr_t)wanted->function_c11;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* it did not fit: it has a line once it does something that is recorded */
-        if (t->life == atomic_load(&live))
-            lost_dropped(t, 1);
+        if (t->life == atomic_load(&live)) { /* its start is after what this thread did last */
+            thread_unfollowed(t, UNSEEN_LINE);
+            unseen_tell(UNSEEN_LINE, "");
+        }
         task_release(task);
         task_release(task);
         start_put(start);

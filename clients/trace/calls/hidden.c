@@ -1,9 +1,10 @@
-/* Uses of the program's objects by code that is not recorded, such as a library without -trace.
+/* Uses of the program's objects by code that is not recorded, such as a library without -trace,
+ * and by calls that are not recorded since the object's line could not be announced.
  *
  * These calls pass by libpoet, but are not in the trace.  What they order is hidden: a recorded
- * thread that acquires an object after a hidden release, and a recorded thread that is in code that
- * is not recorded and acquires the object there, may be after more than is recorded.  Its next
- * record says so. */
+ * thread that acquires an object after a hidden release, and a recorded thread that is in code
+ * that is not recorded and acquires the object there, may be after more than is recorded.  Its
+ * next record says so. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/hidden.h"
 
@@ -24,6 +25,8 @@ struct object *hidden_object(const void *address, enum object_kind kind)
     if (o && o->marked && !object_is_marked(o))
         return NULL; /* another one was made at this address */
     if (o && atomic_load_explicit(&o->line.index, memory_order_relaxed))
+        return o;
+    if (o && atomic_load(&o->missed))
         return o;
     if (!atomic_load_explicit(&live, memory_order_relaxed) ||
         !modules_program_data((uintptr_t)address))
@@ -51,13 +54,19 @@ void hidden_gives(struct object *o)
     atomic_store(&o->hidden, true);
 }
 
-void hidden_doubt(void)
+/* Why what was done with it is not recorded. */
+static uint8_t hidden_reason(const struct object *o)
+{
+    return atomic_load(&o->missed) ? UNSEEN_LINE : UNSEEN_CALL;
+}
+
+void hidden_doubt(const struct object *o)
 {
     struct thread *t = thread_self();
     if (!t)
         stranger_missed();
     else if (!t->doubt)
-        t->doubt = UNSEEN_CALL;
+        t->doubt = hidden_reason(o);
 }
 
 static bool hidden_is_new(const struct object *o)
@@ -68,7 +77,7 @@ static bool hidden_is_new(const struct object *o)
 void hidden_takes(struct object *o)
 {
     if (!hidden_is_new(o))
-        hidden_doubt();
+        hidden_doubt(o);
 }
 
 void hidden_takes_alone(struct object *o)
@@ -85,7 +94,7 @@ void hidden_takes_alone(struct object *o)
 void hidden_met(struct object *o, struct thread *t, bool alone)
 {
     if (atomic_load(&o->hidden_by) != line_index(t->own) && !t->doubt)
-        t->doubt = UNSEEN_CALL;
+        t->doubt = hidden_reason(o);
     if (alone)
         atomic_store(&o->hidden, false);
 }

@@ -20,8 +20,8 @@ void hidden_gives(struct object *object);
 /* The calling thread has acquired it, after the real call: more may be before its next event. */
 void hidden_takes(struct object *object);
 void hidden_takes_alone(struct object *object); /* a mutex or spin lock, and holds it */
-/* The calling thread's next event may be after something that is not recorded. */
-void hidden_doubt(void);
+/* The calling thread's next event may be after a use of it that is not recorded. */
+void hidden_doubt(const struct object *object);
 /* A recorded call has acquired it.  alone: whoever acquires it later does so after this thread. */
 void hidden_met(struct object *object, struct thread *thread, bool alone);
 static inline void hidden_meets(struct object *o, struct thread *thread, bool alone)

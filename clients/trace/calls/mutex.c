@@ -332,8 +332,8 @@ static __attribute__((noinline)) void leave_other(struct thread *t, uintptr_t si
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         record_mending(t, &o->line, site, "unlocked by a thread that did not lock it");
-    } else if ((!site || kind == OBJECT_SPIN) && may_be_unlocked(lock, kind) &&
-               (o = hidden_object(lock, kind)) != NULL) {
+    } else if ((!site || kind == OBJECT_SPIN || (o && atomic_load(&o->missed))) &&
+               may_be_unlocked(lock, kind) && (o = hidden_object(lock, kind)) != NULL) {
         hidden_gives(o);
     }
 }

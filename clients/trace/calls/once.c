@@ -121,7 +121,7 @@ static __attribute__((noinline)) int once_unrecorded(pthread_once_t *flag, void 
     t->once = &call;
     int result = real.once(flag, initialise);
     if (!call.ran)
-        hidden_doubt();
+        hidden_doubt(o);
     remember(t, o);
     return result;
 }
@@ -150,7 +150,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     if (thread_recording() == t) {
         struct ref end = o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
         if (!call.ran && !o->initialised_life)
-            hidden_doubt(); /* code that is not recorded had it run */
+            hidden_doubt(o); /* code that is not recorded had it run */
         record_write(t,
                      &(struct record){.shape = TYPE_READY,
                                       .flags = end.line ? RELATION_ORDER : RELATION_NONE,

@@ -42,7 +42,7 @@ static void took(struct thread *t, struct object *o)
 {
     hidden_meets(o, t, false);
     if (hidden_unit(o))
-        hidden_doubt();
+        hidden_doubt(o);
 }
 
 /* And by one that is not. */

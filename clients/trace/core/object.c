@@ -39,6 +39,21 @@ static void *none_left(struct thread *t, const char *what)
     return NULL;
 }
 
+/* The line of an object could not be announced.  What this hides is bounded: hidden.c follows the
+ * calls that are missed, as those of code that is not recorded, and an event of a condition
+ * variable needs no line.  That does not reach to other processes, nor to coroutines. */
+static struct line *line_missed(struct thread *t, struct object *o)
+{
+    if (o->kind == OBJECT_COROUTINE || atomic_load_explicit(&o->line.far, memory_order_relaxed))
+        return none_left(t, "the line of an object could not be announced");
+    if (o->kind == OBJECT_CONDITION || t->life != atomic_load(&live))
+        return NULL;
+    atomic_store(&o->missed, true);
+    thread_missed(t, UNSEEN_LINE);
+    unseen_tell(UNSEEN_LINE, ""); /* it may record no more */
+    return NULL;
+}
+
 /* One that was destroyed, or a new one in front.  Under the lock. */
 static struct object *take_entry(struct object *_Atomic *bucket)
 {
@@ -86,6 +101,7 @@ static void end_life(struct thread *t, struct object *o)
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
     o->held = false;
+    atomic_store(&o->missed, false);
     atomic_store(&o->hidden, false);
     atomic_store(&o->counted, false);
     o->marked = false;
@@ -120,8 +136,7 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     }
     latch_give(&o->opening);
     busy_end(thread);
-    return line_index(&o->line) ? &o->line
-                                : none_left(thread, "the line of an object could not be announced");
+    return line_index(&o->line) ? &o->line : line_missed(thread, o);
 }
 
 bool object_renew_line(struct thread *thread, struct line *line)

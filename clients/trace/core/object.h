@@ -47,6 +47,7 @@ struct object {
     latch opening; /* one thread announces the line */
     uint64_t visit; /* counts lives and, of monitors, outermost visits; under the mutex */
     bool held; /* monitors: a recorded visit goes on; under the mutex */
+    _Atomic bool missed; /* it had no line, and calls on it were not recorded: hidden.c */
     _Atomic bool hidden; /* code that is not recorded has released it: hidden.c */
     _Atomic bool counted; /* OBJECT_SEMAPHORE: `units` is known */
     _Atomic uint32_t hidden_by; /* the line of the thread that used it so, */

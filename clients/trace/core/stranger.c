@@ -56,14 +56,15 @@ void stranger_missed(void) { mine.missed = true; }
 static void remember_creator(struct task *task)
 {
     struct thread *t = thread_self();
-    if (t) {
+    if (t) { /* what it did later is not in its queue, or is not recorded */
         task->after = slots_last(t);
         task->after_life = t->life;
+        task->doubtful = t->doubt || t->lost_count || t->unnumbered;
     } else if (mine.task) {
         task->after = mine.task->after;
         task->after_life = mine.task->after_life;
     }
-    task->doubtful = !t && (!mine.task || mine.task->doubtful || mine.missed);
+    task->doubtful |= !t && (!mine.task || mine.task->doubtful || mine.missed);
 }
 
 static void begin(struct task *task)
