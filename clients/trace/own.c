@@ -11,6 +11,7 @@
 #include "clients/trace/measure/cpuclock.h"
 #include "clients/trace/measure/region.h"
 #include "clients/trace/poet.h"
+#include "clients/trace/stack.h"
 #include "wire/limits.h"
 #include "wire/script.h"
 
@@ -41,6 +42,12 @@ struct line *own_line(poet_line_t index)
 {
     struct own *own = own_at(index);
     return own ? &own->line : NULL;
+}
+
+static struct thread *own_thread(poet_line_t task)
+{
+    struct own *own = task ? own_at(task) : NULL;
+    return own ? atomic_load(&own->thread) : NULL;
 }
 
 static struct own *own_make(uint32_t index)
@@ -156,8 +163,7 @@ static inline void come_back(struct thread *t)
 
 void poet_become(poet_line_t task)
 {
-    struct own *own = task ? own_at(task) : NULL;
-    struct thread *t = own ? atomic_load(&own->thread) : NULL;
+    struct thread *t = own_thread(task);
     struct thread *from = thread_mine, *to = t ? t : thread_base;
     if (from != to) {
         carrier_switch(from, to);
@@ -171,6 +177,15 @@ void poet_become(poet_line_t task)
     thread_mine = to;
 }
 
+void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
+{
+    struct thread *t = own_thread(task);
+    if (!t)
+        return;
+    t->stack_from = (uintptr_t)memory;
+    t->stack_bytes = memory ? bytes : 0;
+}
+
 void poet_task_gone(poet_line_t task)
 {
     struct own *own = own_at(task);
@@ -182,6 +197,7 @@ void poet_task_gone(poet_line_t task)
         thread_mine = thread_base;
     }
     int saved = errno;
+    stack_forget_all(t);
     thread_end(t);
     errno = saved;
 }

@@ -274,6 +274,29 @@ void poet_processor(const char *name, const char *cluster);
 /* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
 void poet_task_gone(poet_line_t task);
 
+/* Stacks that tasks run on besides their own, as those of coroutines: of each it is known which
+ * calls are open on it, and whose call stack allocates memory.  Tasks may take turns at a stack; one
+ * at a time runs on it. */
+typedef struct poet_stack *poet_stack_t; /* NULL: the task's own, or none */
+
+/* A stack that was made: so many bytes from `memory` on (NULL: that is not known).  NULL: it is not
+ * traced. */
+poet_stack_t poet_stack(const void *memory, size_t bytes);
+/* The same for a task's own stack. */
+void poet_task_stack(poet_line_t task, const void *memory, size_t bytes);
+
+/* From here on the calling task runs on that stack (NULL: on its own).  The function that makes the
+ * switch calls it right before.  A task that names a stack which it is within already goes back to
+ * it, and leaves those that it entered from there.  With POET_STACK_CALLED the switch is a call of
+ * what runs there, as the resume of a coroutine is: each counts as a call of the outermost function
+ * on that stack. */
+#define POET_STACK_CALLED 1u
+void poet_stack_run(poet_stack_t stack, unsigned flags);
+
+/* No task runs on it any more, nor will.  Where the calling task does, the calls that are open
+ * there have ended, and it goes back to where it entered the stack; else they never end. */
+void poet_stack_gone(poet_stack_t stack);
+
 /* ---- parts of functions ---- */
 
 /* Names a part of what a thread does, from here to the next poet_scope_end: where calls are measured

@@ -20,7 +20,7 @@ static void stop(const char *why)
 /* ---- telling Poet ----
  *
  * All there is to it: a line for each object, events on lines, pairs where the thread goes from one
- * line to another, and, wherever one goes on, whose thread it is. */
+ * line to another, and, wherever one goes on, whose thread it is, and on which stack. */
 
 POET_RUNTIME("ucpp");
 
@@ -75,6 +75,10 @@ static unsigned choose(unsigned of, unsigned chosen)
 static void open_line(struct object *o, const char *name)
 {
     o->line = o->thread ? poet_task(o->kind, name, o) : poet_line(o->kind, name, o, 0);
+    if (o->thread)
+        poet_task_stack(o->line, o->memory, STACK_BYTES);
+    else if (o->memory)
+        o->traced = poet_stack(o->memory, STACK_BYTES);
     if (!self) { /* the task "main": nobody made it */
         self = o;
         poet_become(o->line);
@@ -89,6 +93,7 @@ static void close_line(struct object *o)
     if (self == o && scheduler)
         close_scheduler();
     self->last = poet_event(o->line, type("delete"), 0, POET_CLOSES);
+    poet_stack_gone(o->traced);
     poet_task_gone(o->line);
 }
 
@@ -384,6 +389,7 @@ void resume(struct object *c)
     else
         go(c, "resume", "resumed");
     self->strand = c;
+    poet_stack_run(c->traced, POET_STACK_CALLED);
     swapcontext(&from->context, &c->context);
 }
 
@@ -403,6 +409,7 @@ void suspend(void)
         stop("suspend outside of a coroutine");
     slice();
     go_back(c, c->came, c->resumer);
+    poet_stack_run(self->strand->traced, 0);
     swapcontext(&c->context, &self->strand->context);
 }
 
@@ -418,7 +425,8 @@ static void end_task(struct object *o)
     setcontext(&processors[turn].loop);
 }
 
-static void run(unsigned high, unsigned low)
+/* The outermost function of a stack is what the program gave: this one is not measured. */
+__attribute__((no_instrument_function)) static void run(unsigned high, unsigned low)
 {
     struct object *o = (struct object *)((uintptr_t)high << 16 << 16 | low);
     if (o->thread)
@@ -428,6 +436,9 @@ static void run(unsigned high, unsigned low)
         end_task(o);
     o->ended = true;
     go_back(o, o->began, o->starter);
+    poet_stack_gone(o->traced);
+    o->traced = NULL;
+    poet_stack_run(self->strand->traced, 0);
     setcontext(&self->strand->context);
 }
 

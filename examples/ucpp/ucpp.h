@@ -46,6 +46,7 @@ struct object {
     void *argument;
     ucontext_t context;
     char *memory;
+    poet_stack_t traced;              /* of a coroutine, as Poet knows it */
     struct object *resumer, *starter; /* whose stack goes on at suspend, and at the end */
     struct object *came, *began;      /* and where the thread is then */
     bool ended;

@@ -31,7 +31,8 @@ struct poet_heap_where poet_heap_where(void)
         return (struct poet_heap_where){0};
     struct poet_heap_where where = {.thread = t->queue->thread,
                                     .records = !t->busy && !t->off,
-                                    .measures = t->measured != NULL};
+                                    .measures = t->measured != NULL,
+                                    .stacks = t->stack || t->stack_bytes};
     if (t->last.line == where.thread)
         where.event = t->last.number;
     return where;

@@ -15,12 +15,15 @@ bool poet_heap_begin(int fd);
 struct poet_heap_where {
     uint64_t event; /* number of its last event on its own line; 0: it has none */
     uint32_t thread; /* code of that line; 0: it is not recorded */
-    uint16_t records; /* an event may be recorded now */
-    uint16_t measures; /* its calls are measured */
+    uint8_t records; /* an event may be recorded now */
+    uint8_t measures; /* its calls are measured */
+    uint8_t stacks; /* where a stack that it is on ends may be known */
 };
 /* Any signal handler may call these. */
 struct poet_heap_where poet_heap_where(void);
 uint32_t poet_heap_thread(void); /* its thread alone */
+/* Where the stack that the place `at` lies in ends, of a task whose runtime has said so; 0: not known. */
+uintptr_t poet_heap_stack_end(uintptr_t at);
 /* Of one that measures its calls: its region's serial << 32 | the context that it is in (wire/region.h), 0: none. */
 uint64_t poet_heap_context(void);
 /* The functions that such a context lies in, the innermost first; `most` at most: how many. */

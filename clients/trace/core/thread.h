@@ -70,6 +70,8 @@ struct thread {
     bool unnumbered; /* records were dropped that are not in it */
     size_t lost_count;
     struct coroutine *strand; /* the one it runs, NULL its own stack */
+    struct poet_stack *stack; /* the innermost that it runs on besides its own; NULL: on its own */
+    uintptr_t stack_from, stack_bytes; /* the memory of its own stack; 0 bytes: not known */
     struct once_call *once; /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED]; /* found initialised before */
     unsigned ready_next;

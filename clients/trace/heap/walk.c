@@ -78,9 +78,21 @@ struct walk {
     enum heap_node_is end;
 };
 
+/* Above the frame of a stack's first function lies no more than that: an address that it returns to,
+ * which is within no call. */
+#define BEGINNING_MOST 128u
+
+/* Where the runtime has not said where the stack ends, the tables alone say which function is its
+ * first one. */
+static inline bool is_first(const struct standing *at, uintptr_t told_end)
+{
+    return told_end && told_end - at->stack <= BEGINNING_MOST &&
+           rule_of(at->site).is != RULE_CALLED;
+}
+
 /* On to who called; false: that is not to be known. */
 static inline bool go_up(struct standing *at, const uintptr_t **saved, uintptr_t end,
-                         enum heap_node_is *why)
+                         uintptr_t told_end, enum heap_node_is *why)
 {
     struct rule rule = rule_of(at->site);
     uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
@@ -97,7 +109,7 @@ static inline bool go_up(struct standing *at, const uintptr_t **saved, uintptr_t
     at->stack = above;
     at->site = back - 1;
     *why = HEAP_NODE_WHOLE;
-    return back != 0;
+    return back != 0 && LIKELY(!is_first(at, told_end));
 }
 
 static inline bool is_same(const struct standing *a, const struct standing *b)
@@ -105,10 +117,12 @@ static inline bool is_same(const struct standing *a, const struct standing *b)
     return a->site == b->site && a->stack == b->stack && a->frame == b->frame;
 }
 
-static inline void walk(struct walk *w, const struct walk_mine *mine, const uintptr_t *frame)
+static inline void walk(struct walk *w, const struct walk_mine *mine, struct poet_heap_where where,
+                        const uintptr_t *frame)
 {
     struct standing at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
-    uintptr_t end = stack_end(at.stack);
+    uintptr_t told_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
+    uintptr_t end = told_end ? told_end : stack_end(at.stack);
     uint32_t before = end && mine->end == HEAP_NODE_WHOLE ? mine->count : 0;
     w->count = w->same = 0;
     w->end = HEAP_NODE_UNKNOWN;
@@ -128,7 +142,7 @@ static inline void walk(struct walk *w, const struct walk_mine *mine, const uint
             return;
         }
         w->at[w->count] = at;
-    } while (end ? go_up(&at, &w->saved[w->count++], end, &w->end) : (w->count++, false));
+    } while (end ? go_up(&at, &w->saved[w->count++], end, told_end, &w->end) : (w->count++, false));
 }
 
 /* Down again from where it is as it was the last time. */
@@ -180,7 +194,7 @@ uint32_t walk_new(void *heap, struct walk_mine *mine, struct poet_heap_where whe
     if (!LIKELY(!is_own(frame[1] - 1)))
         return blocks_node(heap, HEAP_NODE_OWN, frame[1] - 1);
     struct walk w;
-    walk(&w, mine, frame);
+    walk(&w, mine, where, frame);
     bool whole = w.end != HEAP_NODE_UNKNOWN || w.count > 1;
     uint32_t node = LIKELY(whole || !where.measures) ? 0 : measured(heap, mine, frame[1] - 1);
     return node ? node : node_of(heap, mine, &w);

@@ -9,6 +9,7 @@
 #include "clients/trace/core/arena.h"
 #include "clients/trace/measure/frames.h"
 #include "clients/trace/measure/hooks.h"
+#include "clients/trace/measure/straight.h"
 
 #include <string.h>
 
@@ -108,6 +109,18 @@ void strand_end(struct thread *t)
     while (frames_top(m) > base)
         frames_drop(m, now, ran);
     frames_base_leave(m, ran);
+}
+
+void strand_call_again(struct thread *t)
+{
+    struct measured *m = t->measured;
+    const struct region_frame *base = m ? base_of(m) : NULL;
+    if (!base || base == frames_of(m) || base >= frames_top(m))
+        return;
+    struct region_context *c =
+        &contexts_of(m)[atomic_load_explicit(&base[1].context, memory_order_relaxed)];
+    count_in(c);
+    sum_add(&c->ended, 1);
 }
 
 void strand_forget(struct strand_calls *kept) { kept->count = 0; }
