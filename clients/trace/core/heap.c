@@ -5,17 +5,25 @@
 #include "wire/heap.h"
 #include "wire/message.h"
 
-bool poet_heap_begin(int fd)
+/* In which life the heap begins; 0: in none.  In a program of a runtime's tasks it begins before
+ * any task does, by a thread that is not recorded itself. */
+static uint32_t heap_life(void)
 {
     const struct thread *t = thread_self();
-    if (!t || server_sends || !server_heaps)
+    return t ? t->life : thread_runtime() && !thread_mine ? atomic_load(&live) : 0;
+}
+
+bool poet_heap_begin(int fd)
+{
+    uint32_t life = heap_life();
+    if (!life || server_sends || !server_heaps)
         return false;
     uint8_t message[MESSAGE_FRAME_BYTES + 8];
     struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_HEAP);
     put_u32(&out, HEAP_VERSION);
     out_end(&out);
-    return server_send_at_once(&out, fd, t->life);
+    return server_send_at_once(&out, fd, life);
 }
 
 uint32_t poet_heap_thread(void)
