@@ -22,11 +22,30 @@ bool accounts_counts(enum account account)
     return account == ACCOUNT_ENDED || account == ACCOUNT_ARCS || account == ACCOUNT_LIVE;
 }
 
-void accounts_contexts(const struct context_thread *thread, accounts_tell *tell, void *context)
+/* Calls of that function of all the process's threads that have begun and not ended; below 0: more
+ * have ended. */
+static int64_t open_calls(const struct contexts *all, uint32_t process,
+                          const struct sums_context *of)
+{
+    int64_t open = 0;
+    for (uint32_t k = 0; k < all->count; k++) {
+        const struct context_thread *t = &all->threads[k];
+        for (size_t i = 0; t->process == process && i < t->count; i++) {
+            const struct sums_context *s = &t->items[i].sums;
+            if (s->is.function == of->is.function && s->is.scope == of->is.scope)
+                open += (int64_t)(s->calls - s->ended);
+        }
+    }
+    return open;
+}
+
+/* A call on the stack of a coroutine may begin in one thread and end in another. */
+void accounts_contexts(const struct contexts *all, const struct context_thread *thread,
+                       accounts_tell *tell, void *context)
 {
     for (size_t i = 0; i < thread->count; i++) {
         const struct sums_context *s = &thread->items[i].sums;
-        if (s->ended > s->calls)
+        if (s->ended > s->calls && open_calls(all, thread->process, s) < 0)
             tell(context, ACCOUNT_ENDED, (int64_t)s->ended, (int64_t)s->calls);
     }
 }

@@ -25,8 +25,9 @@ typedef void accounts_tell(void *context, enum account broken, int64_t is, int64
 
 const char *accounts_word(enum account account);
 bool accounts_counts(enum account account); /* its figures are no times */
-/* Of one thread's contexts. */
-void accounts_contexts(const struct context_thread *thread, accounts_tell *tell, void *context);
+/* Of one thread's contexts; all: of the run. */
+void accounts_contexts(const struct contexts *all, const struct context_thread *thread,
+                       accounts_tell *tell, void *context);
 /* Of what was made of them, one or several. */
 void accounts_calls(const struct calls *calls, accounts_tell *tell, void *context);
 /* What a thread's functions took in a life of so long. */

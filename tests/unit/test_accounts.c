@@ -60,7 +60,7 @@ static struct calls summed(const struct context_thread *t)
 static struct told look(struct context_thread *t, struct calls *calls, int64_t life_ns)
 {
     struct told told = {0};
-    accounts_contexts(t, tell, &told);
+    accounts_contexts(&(struct contexts){.threads = t, .count = 1}, t, tell, &told);
     accounts_calls(calls, tell, &told);
     accounts_life(calls, life_ns, tell, &told);
     calls_free(calls);
@@ -85,6 +85,24 @@ static void more_ends_than_begins(void **state)
     struct told told = look(&t, &calls, 100 * MS);
     only(&told, ACCOUNT_ENDED, 11, 10);
     assert_true(accounts_counts(told.account));
+}
+
+/* It began in another thread of the process, as one on the stack of a coroutine may. */
+static void ends_of_another_thread(void **state)
+{
+    (void)state;
+    struct context_thread threads[] = {thread(), thread()};
+    struct contexts all = {.threads = threads, .count = 2};
+    struct told told = {0};
+    threads[0].items[2].sums.ended = 11;
+    threads[1].items[2].sums.ended = 9;
+    accounts_contexts(&all, &threads[0], tell, &told);
+    assert_int_equal(told.count, 0);
+    threads[1].process = 1;
+    accounts_contexts(&all, &threads[0], tell, &told);
+    only(&told, ACCOUNT_ENDED, 11, 10);
+    free(threads[0].items);
+    free(threads[1].items);
 }
 
 static struct call_arc *arc_into(struct calls *calls, uint64_t times)
@@ -154,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_adds_up),
                                        cmocka_unit_test(more_ends_than_begins),
+        cmocka_unit_test(ends_of_another_thread),
                                        cmocka_unit_test(arcs),
                                        cmocka_unit_test(paths),
                                        cmocka_unit_test(longer_than_it_lived),

@@ -50,7 +50,7 @@ static void look_at_calls(struct summed *s, const struct context_thread *thread)
     struct calls calls = {0};
     uint32_t *of = scopes_of(&scopes, s->view->run, thread);
     calls_add(&calls, thread, of);
-    accounts_contexts(thread, keep, s);
+    accounts_contexts(&s->view->run->contexts, thread, keep, s);
     accounts_calls(&calls, keep, s);
     look_at_life(s, &calls, thread);
     calls_free(&calls);
