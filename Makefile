@@ -92,7 +92,7 @@ ABI = 0
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
       $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
-      $(patsubst clients/debug/%,$(B)/share/poet/gdb/%,$(wildcard clients/debug/*.py))
+      $(patsubst clients/debug/%,$(B)/share/poet/gdb/%,$(wildcard clients/debug/*.py)) $(B)/share/poet/python/poet.py
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_GTK),yes)
@@ -252,6 +252,9 @@ $(B)/include/poet/atomics/atomic: clients/trace/atomics/atomic
 	$(call step,COPY,$@)
 	$(Q)install -D -m 644 $< $@
 $(B)/share/poet/gdb/%: clients/debug/%
+	$(call step,COPY,$@)
+	$(Q)install -m 644 $< $@
+$(B)/share/poet/python/%: clients/python/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 $(B)/share/poet/config/%: config/%
@@ -480,6 +483,7 @@ install: all
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
 	install -m 644 config/*.conf "$(DESTDIR)$(PREFIX)"/share/poet/config
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/gdb clients/debug/*.py
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/python clients/python/poet.py
 	install -m 644 $(MANUALS) "$(DESTDIR)$(PREFIX)"/share/man/man1
 	ln -sf poetcc.1 "$(DESTDIR)$(PREFIX)"/share/man/man1/poetcc++.1
 ifeq ($(HAVE_GTK),yes)

@@ -56,6 +56,22 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
+/* `python3 -m poet PROGRAM`, of Poet's own module: where it lies. */
+static void add_python_module(char *const *arguments)
+{
+    const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0],
+               *before = getenv("PYTHONPATH");
+    char module[PATH_MAX], path[3 * PATH_MAX];
+    if (strncmp(name, "python", 6) != 0 || !arguments[1] || strcmp(arguments[1], "-m") != 0 ||
+        !arguments[2] || strcmp(arguments[2], "poet") != 0 ||
+        !installed_path("share/poet/python/poet.py", R_OK, module, sizeof module))
+        return;
+    directory_of(module, path, sizeof path);
+    size_t used = strlen(path);
+    snprintf(path + used, sizeof path - used, "%s%s", before ? ":" : "", before ? before : "");
+    setenv("PYTHONPATH", path, 1);
+}
+
 static void set_environment(const struct recording *o, const struct loadable *loadable,
                             const char *library, char *const *arguments)
 {
@@ -77,6 +93,7 @@ static void set_environment(const struct recording *o, const struct loadable *lo
              before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
+    add_python_module(arguments);
     set_or_unset("POET_INCLUDE", o->include);
     set_or_unset("POET_EXCLUDE", o->exclude);
     if (o->input)

@@ -69,7 +69,7 @@ compiled >compiled
 check "make deb" make -C "$root" deb B="$work/debs" DEB_B="$B"
 is "makes nothing again that is there" "$(compiled | diff compiled -)" ""
 is "leaves nothing in the tree" "$(cd "$root" && ls debian | tr '\n' ' ')" \
-    "changelog control copyright libpoet-dev.install libpoet0.install libpoet0.symbols poet.install poet.lintian-overrides rules source "
+    "changelog control copyright libpoet-dev.install libpoet0.install libpoet0.symbols poet.install poet.links poet.lintian-overrides rules source "
 debs=$work/debs/packages
 is "of this version" "$(head -n 1 "$root/debian/changelog" | sed 's/.*(\(.*\)).*/\1/')" "$(poet --version | cut -d' ' -f2)"
 # (dpkg-gensymbols refuses a later version that lacks one that is listed)

@@ -26,6 +26,9 @@
 #include <string.h>
 #include <time.h>
 
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_lock
+
 struct wait {
     struct thread *thread;
     struct object *monitor, *condition;

@@ -22,6 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_lock
+
 /* A leave that the books are mended with: the visit of another thread ends here. */
 static void record_mending(struct thread *t, struct line *line, uintptr_t site, const char *text)
 {

@@ -21,6 +21,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_lock
+
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
  * the semaphore's. */
 static void visit(struct thread *t, uint16_t shape, struct line *place, struct line *line,

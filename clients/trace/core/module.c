@@ -73,8 +73,9 @@ static unsigned long long seen_adds;
 static unsigned kept_modules, round_of_looking;
 static size_t kept_bytes = KEPT_BYTES; /* from there on none is kept */
 
-bool modules_record, modules_cxx;
+bool modules_record, modules_cxx, modules_interpreter;
 static bool under_record, record_all;
+static uintptr_t interpreter_data; /* Python's, 0: there is none */
 static const char *include, *exclude;
 
 /* ---- reading what the loader says ---- */
@@ -198,6 +199,13 @@ static bool is_recorded(const struct loaded *m, enum whose whose)
     return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
 }
 
+/* Python's own program, unless its locks are asked for by name. */
+static bool is_interpreter(const struct loaded *m)
+{
+    return m->is_program && interpreter_data >= m->start && interpreter_data < m->end &&
+           strncmp(base_name(m->path), "python", 6) == 0 && !matches(include, m->path);
+}
+
 /* Kept for a child after fork, which must not ask the loader. */
 static void keep_announcement(struct module *new, const struct loaded *m)
 {
@@ -231,7 +239,9 @@ static const struct module *note(const struct loaded *m)
     new->whose = whose_is(m);
     new->records = is_recorded(m, new->whose);
     keep_announcement(new, m);
-    if (new->whose == WHOSE_PROGRAM) {
+    if (is_interpreter(m)) {
+        modules_interpreter = true;
+    } else if (new->whose == WHOSE_PROGRAM) {
         atomic_store(&program_start, m->start);
         atomic_store(&program_end, m->end);
     }
@@ -298,6 +308,9 @@ void modules_begin(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
         kept_bytes = 0;
+#if !defined(POET_STATIC)
+    interpreter_data = under_record ? (uintptr_t)dlsym(RTLD_DEFAULT, "_PyRuntime") : 0;
+#endif
     dl_iterate_phdr(list, NULL);
 }
 
@@ -517,6 +530,12 @@ uintptr_t modules_site(uintptr_t site)
     bool records =
         m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
+}
+
+uintptr_t modules_lock_site(uintptr_t site)
+{
+    const struct module *m = find(site);
+    return m && m->whose == WHOSE_PROGRAM ? 0 : modules_site(site);
 }
 
 /* In the units that poetcc -trace compiles, by redirect.h. */

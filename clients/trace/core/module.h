@@ -19,6 +19,16 @@ static inline uintptr_t site_of_untraced(uintptr_t site)
 {
     return LIKELY(!modules_record) ? 0 : modules_site(site);
 }
+/* The same of a call that locks, waits or wakes: also 0 if Python's interpreter makes it, whose own
+ * locks say nothing of the program that it runs. */
+extern bool modules_interpreter;
+uintptr_t modules_lock_site(uintptr_t site);
+static inline uintptr_t site_of_lock(uintptr_t site)
+{
+    return LIKELY(!modules_record) ? 0
+           : modules_interpreter   ? modules_lock_site(site)
+                                   : modules_site(site);
+}
 void modules_begin(void);               /* before any other */
 bool modules_under_record(void);
 void modules_look_again(void); /* for what was loaded meanwhile */

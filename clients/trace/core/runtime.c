@@ -6,6 +6,7 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
@@ -29,7 +30,7 @@ static const struct {
 
 extern const char poet_omp_follows[] __attribute__((weak)); /* libpoet-omp is there */
 
-static char found[FOUND][96]; /* added to under the lock of the modules */
+static char found[FOUND][112]; /* added to under the lock of the modules */
 static _Atomic unsigned found_count, told_count;
 static struct dl_phdr_info program;
 
@@ -142,8 +143,19 @@ void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_pro
         add("Rust", file);
 }
 
+static void tell_interpreter(bool warn)
+{
+    add("locks of Python, unless it imports poet", program_invocation_short_name);
+    runtimes_tell();
+    if (warn)
+        say("this is Python: the locks of its interpreter are left out; docs/python.md says how "
+            "threads, locks, queues and tasks of the program are recorded");
+}
+
 void runtime_look_at_program(bool warn)
 {
+    if (modules_interpreter)
+        tell_interpreter(warn);
     if (!program.dlpi_phdr || !is_rust(&program))
         return;
     add("Rust", program_invocation_short_name);

@@ -1,0 +1,930 @@
+"""What threads and asyncio tasks of a Python program do with each other, reported to Poet.
+
+    poet record python3 -m poet PROGRAM.py [ARGUMENT...]
+
+or `import poet` in the program, before what is to be followed.  Locks, conditions, events, semaphores, barriers and
+queues that the program itself makes have names and lines; those of its libraries, and of the interpreter, are left
+out.  Each event has the source line that it comes from.  Where the program is not recorded, nothing is changed.
+config/python.conf describes what is reported, docs/python.md explains it.
+"""
+import collections
+import collections.abc
+import ctypes
+import itertools
+import linecache
+import os
+import re
+import sys
+import sysconfig
+import threading
+import time
+
+# ---- libpoet, which `poet record` has loaded before the program (poet.h) ----
+
+_SEND, _RECEIVE, _AFTER, _CLOSES = 0x10, 0x20, 0x800, 2
+_KEYS = 4096  # of one record, at most
+
+
+class _Made(ctypes.Structure):
+    _fields_ = [("line", ctypes.c_uint32), ("number", ctypes.c_uint64)]
+
+
+class _Record(ctypes.Structure):
+    _fields_ = [("line", ctypes.c_uint32), ("about", ctypes.c_uint32), ("type", ctypes.c_uint16),
+                ("flags", ctypes.c_uint), ("site", ctypes.c_void_p), ("high", ctypes.c_uint64),
+                ("low", ctypes.POINTER(ctypes.c_uint64)), ("keys", ctypes.c_size_t),
+                ("count", ctypes.c_uint32), ("other", ctypes.c_uint32), ("other_type", ctypes.c_uint16),
+                ("asked", ctypes.c_uint32), ("got", ctypes.c_uint32), ("began", ctypes.c_uint64)]
+
+
+def _library():
+    """libpoet with the types of what is called, or None if the program is not recorded."""
+    lib = ctypes.PyDLL(None)  # (its calls keep the interpreter's lock: none of them blocks)
+    text, number = ctypes.c_char_p, ctypes.c_uint32
+    try:
+        lib.poet_record.argtypes, lib.poet_record.restype = [ctypes.POINTER(_Record)], _Made
+        lib.poet_annotate.argtypes, lib.poet_annotate.restype = [_Made, text], None
+        lib.poet_line.argtypes = [text, text, ctypes.c_void_p, ctypes.c_uint]
+        lib.poet_task.argtypes = [text, text, ctypes.c_void_p]
+        lib.poet_line.restype = lib.poet_task.restype = number
+        lib.poet_line_name.argtypes = [number, text]
+        lib.poet_type.argtypes, lib.poet_type.restype = [text, ctypes.c_void_p], ctypes.c_uint16
+        lib.poet_become.argtypes = lib.poet_task_gone.argtypes = [number]
+        lib.poet_set_name.argtypes = lib.poet_environment.argtypes = lib.poet_unseen.argtypes = [text]
+        return lib if lib.poet_recorded() else None
+    except AttributeError:
+        return None
+
+
+_lib = None
+_types = {}
+_here = threading.local()  # of the calling thread: its task's line, its last event, what runs it
+_numbers = itertools.count(1)
+_half = 0  # the first half of all keys of this process
+
+
+def _new_half():
+    global _half
+    _half = int.from_bytes(os.urandom(8), "little")
+
+
+def _encoded(text):
+    return text.encode("utf-8", "replace").replace(b"\0", b"?")
+
+
+def _report(kind, about=0, flags=0, half=0, lows=(), text=None):
+    code = _types.get(kind)
+    if code is None:
+        code = _types[kind] = _lib.poet_type(kind.encode(), None)
+    record = _Record(about=about, type=code, flags=flags, high=half, keys=len(lows))
+    if lows:
+        record.low = (ctypes.c_uint64 * len(lows))(*lows)
+    event = _lib.poet_record(ctypes.byref(record))
+    place = _place() if text is None else text
+    if place and event.line:
+        _lib.poet_annotate(event, b"%s", _encoded(place))
+    _here.last = (event.line, event.number) if event.line else None
+    return _here.last
+
+
+def _event(kind, about=0, text=None):
+    return _report(kind, about, text=text)
+
+
+def _send(kind, about=0, flags=0, text=None):
+    """An event that comes before each of those that receive the key, which is given back."""
+    key = (_half, next(_numbers))
+    _report(kind, about, _SEND | flags, key[0], (key[1],), text)
+    return key
+
+
+def _receive(kind, about, keys, text=None):
+    """An event after those that sent these keys (None: of nothing that is known)."""
+    keys = [key for key in keys if key]
+    half = keys[-1][0] if keys else 0  # a child of fork() has keys of its own
+    lows = [low for high, low in keys if high == half][-_KEYS:]
+    return _report(kind, about, _RECEIVE if lows else 0, half, lows, text)
+
+
+def _after(kind, event, text=None):
+    """An event after that one, if it is known, without an arrow of a message."""
+    if event:
+        return _report(kind, 0, _AFTER, event[0], (event[1],), text)
+    return _report(kind, text=text)
+
+
+# ---- places and names ----
+
+_stdlib = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
+_own_files = {}
+
+
+def _is_own(file):
+    """Whether a file is the program's: not the standard library's, an installed package's, or this one."""
+    own = _own_files.get(file)
+    if own is None:
+        path = os.path.realpath(file)
+        own = _own_files[file] = not (
+            file.startswith("<frozen") or path == os.path.realpath(__file__) or
+            "/site-packages/" in path or "/dist-packages/" in path or path.startswith(_stdlib))
+    return own
+
+
+def _of(frame):
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} ({frame.f_code.co_name})"
+
+
+def _frame():
+    """The innermost frame of the program itself, or None."""
+    frame = sys._getframe(1)
+    while frame and not _is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _place():
+    frame = _frame()
+    return _of(frame) if frame else ""
+
+
+_ASSIGNED = re.compile(r"\s*(?:self\.|cls\.)?([A-Za-z_][\w.]*)\s*(?::[^=]*)?=[^=]")
+
+
+def _statement(frame):
+    """The source text of the statement that a frame is in, from its beginning on its line."""
+    code, source = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    if ";" not in source:
+        return source
+    if not hasattr(code, "co_positions"):
+        return ""
+    column = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))[2] or 0
+    return source[source.rfind(";", 0, column) + 1:]
+
+
+def _called(frame):
+    """What an object that is made there is called: what it is assigned to, else where that is."""
+    name = _ASSIGNED.match(_statement(frame))
+    return name.group(1) if name else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def _line_for(kind, thing):
+    """A line for an object whose constructor calls this; 0: it is a library that makes one."""
+    frame = sys._getframe(1).f_back
+    while frame and frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is thing:
+        frame = frame.f_back
+    if not frame or not _is_own(frame.f_code.co_filename):
+        return 0
+    return _lib.poet_line(kind, _encoded(_called(frame)), id(thing), 0)
+
+
+def name(thing, text):
+    """Calls a lock, queue, ... so in the trace."""
+    line = getattr(thing, "_poet_line", 0)
+    if line:
+        _lib.poet_line_name(line, _encoded(text))
+    return thing
+
+
+# ---- threads ----
+
+def _follow_threads():
+    plain_start, plain_join = threading.Thread.start, threading.Thread.join
+    plain_bootstrap = threading.Thread._bootstrap_inner
+
+    def start(self):
+        self._poet_begin = _send("thread_start", text=f"{self.name} {_place()}")
+        plain_start(self)
+
+    def bootstrap(self):
+        _lib.poet_set_name(_encoded(self.name))
+        _receive("thread_run", 0, [getattr(self, "_poet_begin", None)], text=self.name)
+        try:
+            plain_bootstrap(self)
+        finally:
+            self._poet_end = _send("thread_end", text=self.name)
+
+    def join(self, timeout=None):
+        if self.is_alive() and self is not threading.current_thread():
+            _event("thread_join", text=f"{self.name} {_place()}")
+        plain_join(self, timeout)
+        ended = not self.is_alive()
+        _receive("thread_joined" if ended else "thread_timeout", 0,
+                 [getattr(self, "_poet_end", None)] if ended else [], text=f"{self.name} {_place()}")
+
+    threading.Thread.start, threading.Thread.join = start, join
+    threading.Thread._bootstrap_inner = bootstrap
+
+
+# ---- locks ----
+
+_PlainLock, _PlainRLock = threading.Lock, threading.RLock
+
+
+class _Lock:
+    """A lock of the program's.  What it orders: each release is before the next acquire."""
+    _plain, _kind = _PlainLock, b"python_lock"
+
+    def __new__(cls, *arguments, **named):
+        self = object.__new__(cls)
+        line = _line_for(cls._kind, self)
+        if not line:
+            return cls._plain()
+        self._poet_line, self._lock, self._given, self._depth = line, cls._plain(), None, 0
+        return self
+
+    def acquire(self, blocking=True, timeout=-1):
+        if self._is_mine():
+            got = self._lock.acquire(blocking, timeout)
+            self._depth += got
+            return got
+        got = self._lock.acquire(False)
+        if not got and blocking:
+            _event("lock_request", self._poet_line)
+            got = self._lock.acquire(True, timeout)
+        if got:
+            self._depth = 1
+            _receive("lock_acquired", self._poet_line, [self._given])
+        else:
+            _event("lock_refused", self._poet_line)
+        return got
+
+    def release(self):
+        if self._depth == 1 and self._may_release():
+            self._depth = 0
+            self._given = _send("lock_release", self._poet_line)
+        elif self._depth > 1 and self._may_release():
+            self._depth -= 1
+        self._lock.release()
+
+    def __enter__(self):
+        return self.acquire()
+
+    def __exit__(self, *error):
+        self.release()
+
+    def locked(self):
+        return self._lock.locked()
+
+    def _is_mine(self):
+        return False
+
+    def _may_release(self):
+        return True
+
+    # (what a condition needs of its lock)
+    def _is_owned(self):
+        return self._lock.locked()
+
+    def _release_save(self):
+        self.release()
+
+    def _acquire_restore(self, state):
+        self.acquire()
+
+    def _at_fork_reinit(self):
+        self._lock._at_fork_reinit()
+        self._depth = 0
+
+    def __repr__(self):
+        return f"<poet {self._lock!r}>"
+
+
+class _RLock(_Lock):
+    """A lock that its thread may acquire again: only the outermost acquire and release are events."""
+    _plain, _kind = _PlainRLock, b"python_lock"
+
+    def _is_mine(self):
+        return self._lock._is_owned()
+
+    _may_release = _is_owned = _is_mine
+
+    def locked(self):
+        return self._depth > 0
+
+    def _release_save(self):
+        depth = self._depth
+        if self._is_mine():
+            self._depth = 0
+            self._given = _send("lock_release", self._poet_line)
+        self._lock._release_save()
+        return depth
+
+    def _acquire_restore(self, depth):
+        if not self._lock.acquire(False):
+            _event("lock_request", self._poet_line)
+            self._lock.acquire()
+        for _ in range(depth - 1):
+            self._lock.acquire()
+        self._depth = depth
+        _receive("lock_acquired", self._poet_line, [self._given])
+
+
+# ---- conditions, events, semaphores, barriers ----
+
+class _Condition(threading.Condition):
+    def __init__(self, lock=None):
+        self._poet_line = _line_for(b"python_condition", self)
+        if self._poet_line and lock is None:
+            lock = object.__new__(_RLock)
+            lock._poet_line = _lib.poet_line(b"python_lock", _encoded(_called(sys._getframe(1)) + ".lock"),
+                                             id(lock), 0)
+            lock._lock, lock._given, lock._depth = _PlainRLock(), None, 0
+        super().__init__(lock)
+        self._poet_waiting = []  # a cell for each waiter: the key of what woke it
+        plain = self._release_save
+
+        def release_save():
+            state = plain()
+            if self._poet_line:
+                _event("condition_wait", self._poet_line)
+            return state
+        self._release_save = release_save
+
+    def wait(self, timeout=None):
+        cell = [None]
+        if self._poet_line and self._is_owned():
+            self._poet_waiting.append(cell)
+        try:
+            woken = super().wait(timeout)
+        finally:
+            if cell in self._poet_waiting:
+                self._poet_waiting[:] = [other for other in self._poet_waiting if other is not cell]
+        if self._poet_line and woken:
+            _receive("condition_woken", self._poet_line, cell)
+        elif self._poet_line:
+            _event("condition_timeout", self._poet_line)
+        return woken
+
+    def notify(self, n=1):
+        if self._poet_line and self._is_owned():
+            key = _send("condition_notify", self._poet_line)
+            for cell in [cell for cell in self._poet_waiting if not cell[0]][:n]:
+                cell[0] = key
+        super().notify(n)
+
+
+class _Event(threading.Event):
+    def __init__(self):
+        super().__init__()
+        self._poet_line, self._poet_set = _line_for(b"python_event", self), None
+
+    def set(self):
+        if self._poet_line and not super().is_set():
+            self._poet_set = _send("event_set", self._poet_line)
+        super().set()
+
+    def is_set(self):
+        known = super().is_set()
+        if known and self._poet_line and _here.__dict__.get("seen") != self._poet_set:
+            _here.seen = self._poet_set
+            _receive("event_seen", self._poet_line, [self._poet_set])
+        return known
+
+    def wait(self, timeout=None):
+        if not self._poet_line:
+            return super().wait(timeout)
+        if not super().is_set():
+            _event("event_wait", self._poet_line)
+        known = super().wait(timeout)
+        if known:
+            _receive("event_seen", self._poet_line, [self._poet_set])
+        else:
+            _event("event_timeout", self._poet_line)
+        return known
+
+
+class _Units:
+    """The units of a semaphore in the order in which they are taken: the key of the release that gave each."""
+
+    def __init__(self, value):
+        self.first, self.given = value, collections.deque()
+
+    def give(self, key, n):
+        self.given.extend([key] * n)
+
+    def take(self):
+        if self.first:
+            self.first -= 1
+            return None
+        return self.given.popleft() if self.given else None
+
+
+class _Semaphore(threading.Semaphore):
+    def __init__(self, value=1):
+        super().__init__(value)
+        self._poet_line, self._poet_units = _line_for(b"python_semaphore", self), _Units(value)
+
+    def acquire(self, blocking=True, timeout=None):
+        if not self._poet_line or (not blocking and timeout is not None):
+            return super().acquire(blocking, timeout)
+        end = None if timeout is None else time.monotonic() + timeout
+        with self._cond:
+            if blocking and self._value == 0:
+                _event("semaphore_request", self._poet_line)
+            while self._value == 0:
+                left = None if end is None else end - time.monotonic()
+                if not blocking or (left is not None and left <= 0):
+                    _event("semaphore_refused", self._poet_line)
+                    return False
+                self._cond.wait(left)
+            self._value -= 1
+            _receive("semaphore_acquired", self._poet_line, [self._poet_units.take()])
+            return True
+
+    __enter__ = acquire
+
+    def release(self, n=1):
+        if not self._poet_line or n < 1:
+            super().release(n)
+            return
+        with self._cond:
+            if self._value + n > getattr(self, "_initial_value", self._value + n):
+                raise ValueError("Semaphore released too many times")
+            self._poet_units.give(_send("semaphore_release", self._poet_line), n)
+            self._value += n
+            self._cond.notify(n)
+
+
+class _BoundedSemaphore(_Semaphore):
+    def __init__(self, value=1):
+        super().__init__(value)
+        self._initial_value = value
+
+
+class _Barrier(threading.Barrier):
+    def __init__(self, parties, action=None, timeout=None):
+        super().__init__(parties, action, timeout)
+        self._poet_line = _line_for(b"python_barrier", self)
+        self._poet_lock, self._poet_round = _PlainLock(), []
+
+    def wait(self, timeout=None):
+        if not self._poet_line:
+            return super().wait(timeout)
+        with self._poet_lock:
+            arrived = self._poet_round
+            arrived.append(_send("barrier_wait", self._poet_line))
+            if len(arrived) >= self.parties:
+                self._poet_round = []
+        try:
+            index = super().wait(timeout)
+        except threading.BrokenBarrierError:
+            with self._poet_lock:
+                self._poet_round = []
+            _event("barrier_broken", self._poet_line)
+            raise
+        _receive("barrier_passed", self._poet_line, arrived)
+        return index
+
+
+# ---- queues ----
+
+class _Items:
+    """Which put each item of a queue comes from.  Of queue.Queue and asyncio.Queue, whose _put and _get these are."""
+
+    def _poet_begin(self, line):
+        self._poet_line, self._poet_keys = line, {}
+        self._poet_done = collections.deque(maxlen=_KEYS)
+
+    def _put(self, item):
+        if self._poet_line:
+            self._poet_keys.setdefault(id(item), collections.deque()).append(_send("queue_put", self._poet_line))
+        super()._put(item)
+
+    def _get(self):
+        item = super()._get()
+        keys = self._poet_keys.get(id(item)) if self._poet_line else None
+        if keys:
+            _receive("queue_get", self._poet_line, [keys.popleft()])
+            if not keys:
+                del self._poet_keys[id(item)]
+        return item
+
+    def task_done(self):
+        if self._poet_line:
+            self._poet_done.append(_send("queue_done", self._poet_line))
+        super().task_done()
+
+
+def _follow_queues(queue):
+    class Queue(_Items, queue.Queue):
+        def __init__(self, maxsize=0):
+            super().__init__(maxsize)
+            self._poet_begin(_line_for(b"python_queue", self))
+
+        def put(self, item, block=True, timeout=None):
+            if self._poet_line and block and 0 < self.maxsize <= self._qsize():
+                _event("queue_full", self._poet_line)
+            try:
+                super().put(item, block, timeout)
+            except queue.Full:
+                if self._poet_line:
+                    _event("queue_refused", self._poet_line)
+                raise
+
+        def get(self, block=True, timeout=None):
+            if self._poet_line and block and not self._qsize():
+                _event("queue_empty", self._poet_line)
+            try:
+                return super().get(block, timeout)
+            except queue.Empty:
+                if self._poet_line:
+                    _event("queue_refused", self._poet_line)
+                raise
+
+        def join(self):
+            if self._poet_line and self.unfinished_tasks:
+                _event("queue_join", self._poet_line)
+            super().join()
+            if self._poet_line:
+                _receive("queue_joined", self._poet_line, self._poet_done)
+
+    # (what these change of a queue comes before what is reported of it)
+    class LifoQueue(Queue, queue.LifoQueue):
+        pass
+
+    class PriorityQueue(Queue, queue.PriorityQueue):
+        pass
+
+    queue.Queue, queue.LifoQueue, queue.PriorityQueue = Queue, LifoQueue, PriorityQueue
+
+
+# ---- work for pools of threads ----
+
+def _follow_futures(futures):
+    Future, Pool = futures._base.Future, futures.ThreadPoolExecutor
+    plain_result, plain_submit = Future.result, Pool.submit
+    plain_set, plain_fail = Future.set_result, Future.set_exception
+
+    def submit(self, function, /, *arguments, **named):
+        key = _send("work_submit")
+
+        def work(*arguments, **named):
+            _receive("work_run", 0, [key])
+            return function(*arguments, **named)
+        return plain_submit(self, work, *arguments, **named)
+
+    def set_result(self, result):
+        self._poet_set = _send("work_done")
+        plain_set(self, result)
+
+    def set_exception(self, exception):
+        self._poet_set = _send("work_done")
+        plain_fail(self, exception)
+
+    def result(self, timeout=None):
+        own = _is_own(sys._getframe(1).f_code.co_filename)
+        if own and not self.done():
+            _event("work_wait")
+        try:
+            return plain_result(self, timeout)
+        finally:
+            if own:
+                _receive("work_result", 0, [getattr(self, "_poet_set", None)])
+
+    Future.result, Future.set_result, Future.set_exception, Pool.submit = result, set_result, set_exception, submit
+
+
+# ---- asyncio ----
+
+def _become(line):
+    outer = _here.__dict__.get("task", 0)
+    _here.task = line
+    _lib.poet_become(line)
+    return outer
+
+
+def _suspended(coroutine):
+    """The source line of the program at which a coroutine waits."""
+    place, awaited = "", coroutine
+    while awaited is not None:
+        frame = next((getattr(awaited, name) for name in ("cr_frame", "gi_frame", "ag_frame")
+                      if getattr(awaited, name, None)), None)
+        if frame and _is_own(frame.f_code.co_filename):
+            place = _of(frame)
+        awaited = next((getattr(awaited, name) for name in ("cr_await", "gi_yieldfrom", "ag_await")
+                        if getattr(awaited, name, None)), None)
+    return place
+
+
+class _Coroutine(collections.abc.Coroutine):
+    """A task's coroutine: each step of it is an event on the task's line."""
+
+    def __init__(self, coroutine):
+        self._poet_coroutine, self._poet_end, self._poet_began = coroutine, None, False
+        self._poet_name = getattr(coroutine, "__name__", "task") + "()"
+        self._poet_line = _lib.poet_task(b"python_task", _encoded(self._poet_name), id(coroutine))
+
+    def __getattr__(self, name):
+        return getattr(self._poet_coroutine, name)
+
+    def _step(self, call, *arguments):
+        outer = _become(self._poet_line)
+        cause = _here.__dict__.get("cause")
+        _here.last = getattr(self, "_poet_last", None)
+        try:
+            if self._poet_began:
+                _after("task_resume", cause if cause and cause[0] != self._poet_line else None,
+                       _suspended(self._poet_coroutine))
+            else:
+                self._poet_began = True
+                _event("task_run", text=self._poet_name)
+            result = call(*arguments)
+        except BaseException as error:
+            text = "" if isinstance(error, StopIteration) else type(error).__name__
+            self._poet_end = _report("task_end", 0, _CLOSES, text=text or self._poet_name)
+            raise
+        else:
+            _event("task_await", text=_suspended(self._poet_coroutine))
+            return result
+        finally:
+            self._poet_last = _here.last
+            _become(outer)
+            _here.last = self._poet_last  # of who this wakes now
+            if self._poet_end:
+                _lib.poet_task_gone(self._poet_line)
+
+    def send(self, value):
+        return self._step(self._poet_coroutine.send, value)
+
+    def throw(self, *error):
+        return self._step(self._poet_coroutine.throw, *error)
+
+    def close(self):
+        return self._poet_coroutine.close()
+
+    def __await__(self):
+        return self._poet_coroutine.__await__()
+
+
+def _known(task):
+    """The calling task, or thread, knows that another task has ended."""
+    end = getattr(task.get_coro(), "_poet_end", None) if hasattr(task, "get_coro") else None
+    if end:
+        _after("task_result", end)
+
+
+def _report_wake(cause, line):
+    """The loop, outside of every task, wakes the task of that line, because of `cause`."""
+    known = _here.__dict__.setdefault("known", {})
+    if cause and known.get(cause[0], 0) < cause[1]:
+        known[cause[0]] = cause[1]
+        made = _report("loop_wakes", line, _AFTER, cause[0], (cause[1],), "")
+    else:
+        made = _report("loop_wakes", line, text="")
+    if made:
+        known[made[0]] = sys.maxsize  # the loop's own line
+    return made
+
+
+def _follow_loop(asyncio):
+    class Task(asyncio.tasks.Task):
+        """A task whose end comes before what those do that await it, also where they need not wait."""
+
+        def set_name(self, name):
+            super().set_name(name)
+            line = getattr(self.get_coro(), "_poet_line", 0)
+            if line:
+                _lib.poet_line_name(line, _encoded(str(name)))
+
+        def __await__(self):
+            try:
+                return (yield from super().__await__())
+            finally:
+                _known(self)
+
+        def result(self):
+            if self.done() and _is_own(sys._getframe(1).f_code.co_filename):
+                _known(self)
+            return super().result()
+
+    class Handle(asyncio.events.Handle):
+        __slots__ = ("_poet_cause",)
+
+        def __init__(self, callback, *arguments, **named):
+            super().__init__(callback, *arguments, **named)
+            self._poet_cause = _here.__dict__.get("last")
+            task = getattr(callback, "__self__", None)
+            line = getattr(task.get_coro(), "_poet_line", 0) if isinstance(task, Task) else 0
+            if line and not _here.__dict__.get("task"):
+                # (what the loop itself has done comes before it, too: what it has read, say)
+                self._poet_cause = _report_wake(self._poet_cause, line)
+
+        def _run(self):
+            _here.cause = _here.last = self._poet_cause
+            try:
+                super()._run()
+            finally:
+                _here.cause = _here.last = None
+
+    class TimerHandle(asyncio.events.TimerHandle):
+        __slots__ = ()
+
+    BaseEventLoop, Gathering = asyncio.base_events.BaseEventLoop, asyncio.tasks._GatheringFuture
+    plain_create, plain_run, plain_gathered = BaseEventLoop.create_task, BaseEventLoop.run_until_complete, Gathering.__await__
+
+    def create_task(self, coroutine, **named):
+        code = getattr(coroutine, "cr_code", None)  # (a library's tasks are the loop's own doing)
+        if code and _is_own(code.co_filename) and not self.get_task_factory():
+            coroutine = _Coroutine(coroutine)
+            if named.get("name"):
+                coroutine._poet_name = str(named["name"])
+                _lib.poet_line_name(coroutine._poet_line, _encoded(coroutine._poet_name))
+        return plain_create(self, coroutine, **named)
+
+    def run_until_complete(self, future):
+        try:
+            return plain_run(self, future)
+        finally:
+            _known(future)
+
+    def gathered(self):
+        try:
+            return (yield from plain_gathered(self))
+        finally:
+            for child in self._children:
+                _known(child)
+
+    BaseEventLoop.create_task, BaseEventLoop.run_until_complete, Gathering.__await__ = \
+        create_task, run_until_complete, gathered
+    if hasattr(asyncio, "TaskGroup"):
+        _follow_groups(asyncio.TaskGroup)
+    asyncio.tasks.Task = asyncio.Task = Task
+    asyncio.events.Handle = asyncio.Handle = Handle
+    asyncio.events.TimerHandle = asyncio.TimerHandle = TimerHandle
+
+
+def _follow_groups(TaskGroup):
+    plain_create, plain_exit = TaskGroup.create_task, TaskGroup.__aexit__
+
+    def create_task(self, *arguments, **named):
+        task = plain_create(self, *arguments, **named)
+        self.__dict__.setdefault("_poet_tasks", []).append(task)
+        return task
+
+    async def aexit(self, *error):
+        try:
+            return await plain_exit(self, *error)
+        finally:
+            for task in self.__dict__.pop("_poet_tasks", []):
+                _known(task)
+
+    TaskGroup.create_task, TaskGroup.__aexit__ = create_task, aexit
+
+
+def _follow_asyncio(asyncio):
+    _follow_loop(asyncio)
+
+    class Lock(asyncio.Lock):
+        def __init__(self):
+            super().__init__()
+            self._poet_line, self._poet_given = _line_for(b"python_lock", self), None
+
+        async def acquire(self):
+            if not self._poet_line:
+                return await super().acquire()
+            if self.locked():
+                _event("lock_request", self._poet_line)
+            await super().acquire()
+            _receive("lock_acquired", self._poet_line, [self._poet_given])
+            return True
+
+        def release(self):
+            if self._poet_line and self.locked():
+                self._poet_given = _send("lock_release", self._poet_line)
+            super().release()
+
+    class Event(asyncio.Event):
+        def __init__(self):
+            super().__init__()
+            self._poet_line, self._poet_set = _line_for(b"python_event", self), None
+
+        def set(self):
+            if self._poet_line and not self.is_set():
+                self._poet_set = _send("event_set", self._poet_line)
+            super().set()
+
+        async def wait(self):
+            if self._poet_line and not self.is_set():
+                _event("event_wait", self._poet_line)
+            await super().wait()
+            if self._poet_line:
+                _receive("event_seen", self._poet_line, [self._poet_set])
+            return True
+
+    class Semaphore(asyncio.Semaphore):
+        def __init__(self, value=1):
+            super().__init__(value)
+            self._poet_line, self._poet_units = _line_for(b"python_semaphore", self), _Units(value)
+
+        async def acquire(self):
+            if self._poet_line and self.locked():
+                _event("semaphore_request", self._poet_line)
+            await super().acquire()
+            if self._poet_line:
+                _receive("semaphore_acquired", self._poet_line, [self._poet_units.take()])
+            return True
+
+        def release(self):
+            if self._poet_line:
+                self._poet_units.give(_send("semaphore_release", self._poet_line), 1)
+            super().release()
+
+    class Queue(_Items, asyncio.Queue):
+        def __init__(self, maxsize=0):
+            super().__init__(maxsize)
+            self._poet_begin(_line_for(b"python_queue", self))
+
+        async def put(self, item):
+            if self._poet_line and self.full():
+                _event("queue_full", self._poet_line)
+            await super().put(item)
+
+        async def get(self):
+            if self._poet_line and self.empty():
+                _event("queue_empty", self._poet_line)
+            return await super().get()
+
+        async def join(self):
+            if self._poet_line and self._unfinished_tasks:
+                _event("queue_join", self._poet_line)
+            await super().join()
+            if self._poet_line:
+                _receive("queue_joined", self._poet_line, self._poet_done)
+
+    for of in asyncio.locks, asyncio:
+        of.Lock, of.Event, of.Semaphore = Lock, Event, Semaphore
+    for of in asyncio.queues, asyncio:
+        of.Queue = Queue
+
+
+# ---- which modules of the standard library are followed, and when ----
+
+class _Importing:
+    """Follows a module once the program imports it, and imports none for that."""
+
+    def __init__(self, follow):
+        self.follow = follow
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.follow:
+            return None
+        follow = self.follow.pop(name)  # (what the others say is asked below, once)
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self else None
+            if spec and spec.loader:
+                plain = spec.loader.exec_module
+
+                def exec_module(module):
+                    plain(module)
+                    follow(module)
+                spec.loader.exec_module = exec_module
+                return spec
+        return None
+
+
+def _begin():
+    global _lib
+    _lib = _library()
+    if not _lib:
+        return
+    _new_half()
+    os.register_at_fork(after_in_child=_new_half)
+    _lib.poet_environment(b"python")
+    _follow_threads()
+    threading.Lock, threading.RLock = _Lock, _RLock
+    threading.Condition, threading.Event, threading.Barrier = _Condition, _Event, _Barrier
+    threading.Semaphore, threading.BoundedSemaphore = _Semaphore, _BoundedSemaphore
+    later = {"queue": _follow_queues, "asyncio": _follow_asyncio,
+             "concurrent.futures.thread": lambda module: _follow_futures(sys.modules["concurrent.futures"])}
+    for module in [module for module in later if module in sys.modules]:
+        later.pop(module)(sys.modules[module])
+    sys.meta_path.insert(0, _Importing(later))
+
+
+def _main(arguments):
+    """python3 -m poet [-m MODULE | PROGRAM.py] [ARGUMENT...]"""
+    import runpy
+    import types
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print("Usage: poet record python3 -m poet [-m MODULE | PROGRAM.py] [ARGUMENT...]\n"
+              "Run a Python program, and report what its threads and tasks do with each other.")
+        return
+    if arguments[0] == "-m" and len(arguments) > 1:
+        sys.argv = arguments[1:]
+        sys.path[0] = os.getcwd()
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        return
+    sys.argv, path = arguments, arguments[0]
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__, main.__builtins__ = path, __builtins__
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec")
+    exec(code, main.__dict__)
+
+
+if __name__ == "__main__":
+    import poet  # (the one that the program finds, too)
+    poet._main(sys.argv[1:])
+else:
+    _begin()
