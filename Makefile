@@ -335,7 +335,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/trace/measure/%.c,frames leftout throttle contexts did gap calibrate) $(patsubst %,clients/trace/core/%.c,allowed bpf) \
          $(patsubst %,clients/trace/replay/%.c,script shared stop slow) $(patsubst %,clients/trace/heap/%.c,blocks nodes amount) \
-         clients/plan/plan.c clients/plan/beside.c clients/plan/deeds.c $(patsubst %,clients/poet/%.c,shiviz offspring halves opposite odds) tests/bruteforce.c tests/bench/workload.c
+         clients/plan/plan.c clients/plan/beside.c clients/plan/deeds.c $(patsubst %,clients/poet/%.c,shiviz logtime offspring halves opposite odds) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
 TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(CFLAGS_VIEW)

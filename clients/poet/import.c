@@ -5,6 +5,7 @@
 #include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "memory/memory.h"
+#include "clients/poet/logtime.h"
 #include "clients/poet/shiviz.h"
 #include "wire/limits.h"
 #include "wire/told.h"
@@ -85,18 +86,19 @@ static void send_lines(struct sending *s, const struct shiviz_log *log)
     }
 }
 
-/* The times of the log are not read: its order of lines stands for them, a microsecond a line. */
-static void send_event(struct sending *s, const struct shiviz_log *log, size_t index)
+static void send_event(struct sending *s, const struct shiviz_log *log, size_t index,
+                       uint64_t time_ns)
 {
     const struct shiviz_event *e = &log->events[index];
+    unsigned relation = e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
+                        : e->is_cause  ? RELATION_SEND
+                                       : RELATION_NONE;
     struct slot slot[2] = {
         {.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
                              : e->is_cause  ? TYPE_SEND
                                             : TYPE_EVENT),
-         .flags = (uint16_t)(e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
-                             : e->is_cause  ? RELATION_SEND
-                                            : RELATION_NONE),
-         .time_ns = 1000 * (uint64_t)index,
+         .flags = (uint16_t)(relation | (e->doubtful ? SLOT_DOUBT(UNSEEN_THREAD) : 0)),
+         .time_ns = time_ns,
          .line_a = e->host + 1,
          .number_a = e->number}};
     out_begin(&s->out, MESSAGE_SLOTS);
@@ -132,9 +134,26 @@ static void send_text(struct sending *s, const struct shiviz_event *e, const cha
     out_end(&s->out);
 }
 
-static void send_log(struct sending *s, const struct shiviz_log *log, const char *run,
-                     const char *file)
+/* From its first event on, by index, in new memory.  Where the log has no times, its order of
+ * lines stands for them, a microsecond a line. */
+static uint64_t *times_of(const struct shiviz_log *log, uint64_t unit)
 {
+    uint64_t *times = shiviz_times(log, unit), first = UINT64_MAX;
+    bool has = times != NULL;
+    times = has ? times : memory_zeroed(log->event_count, sizeof *times);
+    for (size_t i = 0; i < log->event_count; i++) {
+        times[i] = has ? times[i] : 1000 * (uint64_t)i;
+        first = times[i] < first ? times[i] : first;
+    }
+    for (size_t i = 0; i < log->event_count; i++)
+        times[i] -= first;
+    return times;
+}
+
+static void send_log(struct sending *s, const struct shiviz_log *log, const char *run,
+                     const char *file, uint64_t unit)
+{
+    uint64_t *times = times_of(log, unit);
     send_hello(s, run, file);
     send_types(s);
     send_lines(s, log);
@@ -144,12 +163,13 @@ static void send_log(struct sending *s, const struct shiviz_log *log, const char
         uint32_t host = log->events[i].host;
         size_t index = log->by_host[host][sent[host]++];
         const struct shiviz_event *e = &log->events[index];
-        send_event(s, log, index);
+        send_event(s, log, index, times[index]);
         send_text(s, e, e->text);
         for (uint32_t f = 0; f < e->field_count; f++)
             send_text(s, e, e->fields[f]);
         flush_if_large(s);
     }
+    free(times);
     free(sent);
     flush(s);
 }
@@ -235,9 +255,39 @@ static void name_output(const char *output, size_t i, char *name, size_t size)
         snprintf(name, size, "%.*s-%zu%s", (int)(dot - output), output, i + 1, dot);
 }
 
-static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
-                      const char *file, const char *output)
+struct importing {
+    const char *output, *parser, *split, *unit_name;
+    uint64_t unit; /* of times that are numbers, in ns; 0: not said */
+};
+
+/* Not half of them: what has its time would stand beside what has none. */
+static void say_untimed(const struct command *command, const struct shiviz_log *log)
 {
+    if (!log->has_times || log->untimed >= log->event_count)
+        return;
+    const struct shiviz_event *e = &log->events[log->untimed];
+    fprintf(stderr,
+            "poet %s: %s:%llu: this event has no time that can be read; all are timed by the order "
+            "of the log\n",
+            command->name, e->file, (unsigned long long)e->line);
+}
+
+static void say_restarted(const struct command *command, const struct shiviz_log *log)
+{
+    if (log->restarted >= log->event_count)
+        return;
+    const struct shiviz_event *e = &log->events[log->restarted];
+    fprintf(stderr,
+            "poet %s: %s:%llu: host \"%s\" begins again: it is another line from here on, and what "
+            "may be after it unsaid is doubtful\n",
+            command->name, e->file, (unsigned long long)e->line,
+            log->hosts[log->again[e->host].of]);
+}
+
+static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
+                      const char *file, const struct importing *o)
+{
+    const char *output = o->output;
     const char *base = strrchr(file, '/');
     base = base ? base + 1 : file;
     int status = EXIT_DONE;
@@ -252,7 +302,9 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
         pid_t child = start_server(command, name, &s.fd);
         if (child < 0)
             return EXIT_FAILED;
-        send_log(&s, &logs[i], run, file);
+        say_untimed(command, &logs[i]);
+        say_restarted(command, &logs[i]);
+        send_log(&s, &logs[i], run, file, o->unit);
         status = finish(command, &s, child);
         if (status == EXIT_DONE && access(name, R_OK) != 0)
             status = command_fail(command, "%s: %s", name, strerror(errno));
@@ -263,10 +315,6 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
     }
     return status;
 }
-
-struct importing {
-    const char *output, *parser, *split;
-};
 
 /* A byte 0 ends no text: it is shown. */
 static char *without_zeros(char *text, size_t *size)
@@ -356,6 +404,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 's':
         o->split = value;
         return 0;
+    case 'u':
+        o->unit_name = value;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -373,6 +424,9 @@ static int run(const struct command *command, int argc, char **argv)
         return command_usage(command, "%s: the only format there is is shiviz", argv[first]);
     if (o.split && argc - first > 2)
         return command_usage(command, "--split is for one LOG");
+    o.unit = o.unit_name ? logtime_unit_named(o.unit_name) : 0;
+    if (o.unit_name && !o.unit)
+        return command_usage(command, "--unit %s: s, ms, us or ns", o.unit_name);
     char **files = argv + first + 1, error[600];
     size_t files_count = (size_t)(argc - first - 1), count;
     struct shiviz_text *texts = memory_zeroed(files_count, sizeof *texts);
@@ -380,7 +434,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (!can_write(command, o.output) || !read_logs(command, files, files_count, &o, texts)) {
         status = EXIT_FAILED;
     } else if (shiviz_read(texts, &logs, &count, error, sizeof error)) {
-        status = write_logs(command, logs, count, texts[0].file, o.output);
+        status = write_logs(command, logs, count, texts[0].file, &o);
         shiviz_free(logs, count);
     } else {
         status = command_fail(command, "%s", error);
@@ -396,12 +450,15 @@ static const struct argp_option options[] = {
     {"parser", 'p', "EXPRESSION", 0,
      "a Perl-compatible expression with the named groups host, clock and event, others are kept "
      "as texts; default: what stands in the first line of the log, as ShiViz has it, or the "
-     "one of these two that matches its first line: " SHIVIZ_PARSER "  " SHIVIZ_PARSER_CLOCK_FIRST,
+     "one of these that matches its first line: " SHIVIZ_PARSER "  " SHIVIZ_PARSER_CLOCK_FIRST
+     "  " SHIVIZ_PARSER_TIME_FIRST,
      0},
     {"split", 's', "EXPRESSION", 0,
      "what stands between executions; a group `trace` names the next one; default: what stands "
      "in the second line of a log whose first one is the expression",
      0},
+    {"unit", 'u', "UNIT", 0,
+     "of times that are numbers: s, ms, us or ns; default: that in which they are dates, or s", 0},
     {0}};
 static const struct argp argp = {
     .options = options,
@@ -409,8 +466,14 @@ static const struct argp argp = {
     .args_doc = "shiviz LOG... -o FILE.poet",
     .doc = "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a "
            "host, an event's number is its host's clock, and the order is what the clocks say.  "
-           "A log that breaks the rules of the clocks is refused.  Several logs are of one "
-           "execution, as those that GoVector writes, one a process; - is standard input.",
+           "A log that breaks the rules of the clocks is refused.  A host that counts 1 again has "
+           "begun again: it is another line, and events that may be after it, though clocks do "
+           "not say so, are doubtful.  Several logs are of one "
+           "execution, as those that GoVector writes, one a process; - is standard input.\n"
+           "The group timestamp of the expression is an event's time, or else the groups date and "
+           "time: a number, or a date and time as ISO 8601, Go and web servers write them, UTC "
+           "where it names no zone.  Where an event has none, all are timed by the order of the "
+           "log, 1 us each.",
     .children = options_children};
 
 const struct command command_import = {.name = "import",

@@ -181,6 +181,34 @@ static void read_fields(struct reader *r, struct shiviz_event *e)
     }
 }
 
+#define TIME_ROOM 64u /* a text that is longer is no time */
+
+/* The text of its group, behind that of another one; false: it has none. */
+static bool time_text(const struct reader *r, const char *before, const char *name,
+                      char text[TIME_ROOM])
+{
+    const char *begin, *first = "";
+    size_t size, first_size = 0;
+    if (!group(r, name, &begin, &size) || !size)
+        return false;
+    if (before)
+        group(r, before, &first, &first_size);
+    *text = 0;
+    if (first_size < TIME_ROOM && size < TIME_ROOM - first_size - 1)
+        snprintf(text, TIME_ROOM, "%.*s%s%.*s", (int)first_size, first, first_size ? " " : "",
+                 (int)size, begin);
+    return true;
+}
+
+static void read_event_time(struct reader *r, struct shiviz_event *e)
+{
+    char text[TIME_ROOM];
+    bool has = time_text(r, NULL, "timestamp", text) || time_text(r, "date", "time", text);
+    if (has)
+        e->time = logtime_read(text, strlen(text));
+    r->log->has_times |= has;
+}
+
 static uint64_t line_at(struct reader *r, size_t offset)
 {
     while (r->line_at < offset)
@@ -210,15 +238,80 @@ static bool read_event(struct reader *r)
         size--;
     e->text = memory_copied_part(text, size);
     read_fields(r, e);
+    read_event_time(r, e);
     if (!read_clock(r, e, clock, clock_size))
         return false;
-    e->number = clock_of(e, e->host);
+    e->number = e->value = clock_of(e, e->host);
     return e->number ||
            FAIL(r, e, "rule: a clock counts its own host; this one has no \"%s\"",
                 log->hosts[e->host]);
 }
 
 /* ---- the rules ---- */
+
+/* A host that began again is another line, whose numbers are not those of the clock. */
+static uint32_t add_again(struct reader *r, uint32_t of, uint32_t last, unsigned times)
+{
+    struct shiviz_log *log = r->log;
+    uint32_t host = log->host_count++;
+    log->hosts = grow(log->hosts, &r->host_room, log->host_count, sizeof *log->hosts);
+    log->hosts[host] = memory_printed("%s (%u)", log->hosts[of], times);
+    log->again = memory_resized(log->again, log->host_count, sizeof *log->again);
+    log->again[host] = (struct shiviz_again){.of = of};
+    log->again[last].next = host;
+    return host;
+}
+
+struct shiviz_life { /* of a host in clocks */
+    uint32_t host; /* that it is now */
+    unsigned times; /* it began */
+    uint64_t count, value; /* of its events so far; of the last one's clock */
+};
+
+static bool number_again(struct reader *r, size_t index, struct shiviz_life *c)
+{
+    struct shiviz_log *log = r->log;
+    struct shiviz_event *e = &log->events[index];
+    if (e->value == 1 && c->count) {
+        c->host = add_again(r, e->host, c->host, ++c->times);
+        c->count = 0;
+        e->doubtful = true;
+        log->restarted = index < log->restarted ? index : log->restarted;
+    } else if (c->count && e->value <= c->value) {
+        return FAIL(r, e,
+                    "rule: a host counts its events 1, 2, 3, ...; \"%s\", which began again, is at "
+                    "%llu already",
+                    log->hosts[e->host], (unsigned long long)c->value);
+    }
+    c->value = e->value;
+    e->host = c->host;
+    e->number = ++c->count;
+    return true;
+}
+
+/* Hosts that count 1 more than once. */
+static bool find_restarts(struct reader *r)
+{
+    struct shiviz_log *log = r->log;
+    unsigned *ones = memory_zeroed(log->host_count, sizeof *ones);
+    struct shiviz_life *counting = memory_zeroed(log->host_count, sizeof *counting);
+    bool good = true;
+    log->clock_count = log->host_count;
+    log->restarted = log->event_count;
+    log->again = memory_zeroed(log->host_count, sizeof *log->again);
+    for (size_t i = 0; i < log->event_count; i++)
+        ones[log->events[i].host] += log->events[i].value == 1;
+    for (uint32_t h = 0; h < log->clock_count; h++) {
+        log->again[h] = (struct shiviz_again){.of = h, .has = ones[h] > 1};
+        counting[h] = (struct shiviz_life){.host = h, .times = 1};
+    }
+    for (size_t i = 0; i < log->event_count && good; i++)
+        if (log->again[log->events[i].host].has)
+            good = number_again(r, i, &counting[log->events[i].host]);
+    free(ones);
+    free(counting);
+    return good;
+}
 
 static bool number_events(struct reader *r)
 {
@@ -259,8 +352,10 @@ static bool includes(struct reader *r, const struct shiviz_event *e,
                      const struct shiviz_event *other, const char *what)
 {
     const struct shiviz_log *log = r->log;
+    uint32_t own = log->again[e->host].of;
     for (uint32_t i = 0; i < other->entries; i++)
-        if (clock_of(e, other->clock[i].host) < other->clock[i].number)
+        if (clock_of(e, other->clock[i].host) < other->clock[i].number &&
+            !(log->again[own].has && other->clock[i].host == own))
             return FAIL(
                 r, e,
                 "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
@@ -276,6 +371,65 @@ static struct shiviz_event *event_at(const struct shiviz_log *log, struct shiviz
     return &log->events[log->by_host[at.host][at.number - 1]];
 }
 
+/* The event of a host, in whichever of its lives, at that value of its clock; NULL: none, or
+ * several. */
+static struct shiviz_event *named_event(const struct shiviz_log *log, struct shiviz_entry at,
+                                        bool *any)
+{
+    struct shiviz_event *found = NULL;
+    uint32_t host = at.host, count = 0;
+    do {
+        uint64_t low = 0, high = log->numbers[host];
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (log->events[log->by_host[host][middle]].value < at.number)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        struct shiviz_event *e =
+            low < log->numbers[host] ? &log->events[log->by_host[host][low]] : NULL;
+        if (e && e->value == at.number) {
+            found = e;
+            count++;
+        }
+        host = log->again[host].next;
+    } while (host);
+    *any = count > 0;
+    return count == 1 ? found : NULL;
+}
+
+/* An event that another one names, by its clock, and not one before it on its host: true if both
+ * may be. */
+static bool check_cause(struct reader *r, struct shiviz_event *e, struct shiviz_event *other)
+{
+    const struct shiviz_log *log = r->log;
+    uint32_t own = log->again[e->host].of;
+    if (!log->again[own].has && clock_of(other, own) >= e->value)
+        return FAIL(r, e,
+                    "rule: two events do not each come before the other; the one in line "
+                    "%llu knows of this one",
+                    (unsigned long long)other->line);
+    return includes(r, e, other, "the clock of every event it names");
+}
+
+/* Those that no other of them is after. */
+static void keep_causes(struct shiviz_log *log, struct shiviz_event *e, struct shiviz_event **news,
+                        uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t of = log->again[news[i]->host].of;
+        bool implied = false;
+        for (uint32_t k = 0; k < count && !implied && !log->again[of].has; k++)
+            implied = k != i && clock_of(news[k], of) >= news[i]->value;
+        if (implied)
+            continue;
+        e->causes = memory_resized(e->causes, e->cause_count + 1, sizeof *e->causes);
+        e->causes[e->cause_count++] = (struct shiviz_entry){news[i]->host, news[i]->number};
+        news[i]->is_cause = true;
+    }
+}
+
 /* What the event follows on other hosts and the one before it on its own does not. */
 static bool find_causes(struct reader *r, struct shiviz_event *e)
 {
@@ -284,47 +438,31 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
         e->number > 1 ? event_at(log, (struct shiviz_entry){e->host, e->number - 1}) : NULL;
     if (before && !includes(r, e, before, "the one before it on its host"))
         return false;
-    struct shiviz_entry *news = memory_zeroed(e->entries, sizeof *news);
+    struct shiviz_event **news = memory_zeroed(e->entries, sizeof *news);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < e->entries; i++) {
+    bool good = true, any;
+    for (uint32_t i = 0; i < e->entries && good; i++) {
         struct shiviz_entry at = e->clock[i];
-        if (at.host == e->host || (before && clock_of(before, at.host) >= at.number))
+        if (at.host == log->again[e->host].of)
             continue;
-        if (at.number > log->numbers[at.host]) {
-            free(news);
-            return FAIL(
+        e->doubtful |= log->again[at.host].has;
+        if (before && clock_of(before, at.host) >= at.number)
+            continue;
+        struct shiviz_event *other = named_event(log, at, &any);
+        if (!any)
+            good = FAIL(
                 r, e,
                 "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
                 "log has %llu of its events",
                 log->hosts[at.host], (unsigned long long)at.number,
                 (unsigned long long)log->numbers[at.host]);
-        }
-        const struct shiviz_event *other = event_at(log, at);
-        if (clock_of(other, e->host) >= e->number) {
-            free(news);
-            return FAIL(r, e,
-                        "rule: two events do not each come before the other; the one in line "
-                        "%llu knows of this one",
-                        (unsigned long long)other->line);
-        }
-        if (!includes(r, e, other, "the clock of every event it names")) {
-            free(news);
-            return false;
-        }
-        news[count++] = at;
+        else if (other && (good = check_cause(r, e, other)))
+            news[count++] = other;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        bool implied = false;
-        for (uint32_t k = 0; k < count && !implied; k++)
-            implied = k != i && clock_of(event_at(log, news[k]), news[i].host) >= news[i].number;
-        if (implied)
-            continue;
-        e->causes = memory_resized(e->causes, e->cause_count + 1, sizeof *e->causes);
-        e->causes[e->cause_count++] = news[i];
-        event_at(log, news[i])->is_cause = true;
-    }
+    if (good)
+        keep_causes(log, e, news, count);
     free(news);
-    return true;
+    return good;
 }
 
 /* ---- executions ---- */
@@ -348,9 +486,11 @@ static bool read_events(struct reader *r, size_t from, size_t to)
 static bool check_execution(struct reader *r)
 {
     struct shiviz_log *log = r->log;
+    while (log->untimed < log->event_count && log->events[log->untimed].time.kind)
+        log->untimed++;
     if (!log->event_count)
         return true;
-    if (!number_events(r))
+    if (!find_restarts(r) || !number_events(r))
         return false;
     for (size_t i = 0; i < log->event_count; i++)
         if (!find_causes(r, &log->events[i]))
@@ -451,26 +591,29 @@ static bool matches_first(const struct shiviz_text *text, size_t from, const cha
     return is;
 }
 
+static const char *const parsers[] = {SHIVIZ_PARSER_TIME_FIRST, SHIVIZ_PARSER,
+                                      SHIVIZ_PARSER_CLOCK_FIRST};
+
 static const char *parser_of(const struct shiviz_text *text, const struct header *h)
 {
     if (text->parser || h->parser)
         return text->parser ? text->parser : h->parser;
-    return !matches_first(text, h->size, SHIVIZ_PARSER) &&
-                   matches_first(text, h->size, SHIVIZ_PARSER_CLOCK_FIRST)
-               ? SHIVIZ_PARSER_CLOCK_FIRST
-               : SHIVIZ_PARSER;
+    for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++)
+        if (matches_first(text, h->size, parsers[i]))
+            return parsers[i];
+    return SHIVIZ_PARSER;
 }
 
 /* An expression that does not match where the log begins leaves out what it does not match: another may be meant. */
 static void name_another(struct reader *r, const struct shiviz_text *text, size_t from,
                          const char *parser)
 {
-    static const char *const known[] = {SHIVIZ_PARSER, SHIVIZ_PARSER_CLOCK_FIRST};
-    size_t n = strlen(r->error);
-    for (size_t i = 0; i < 2 && !matches_first(text, from, parser); i++)
-        if (matches_first(text, from, known[i])) {
+    size_t n = strlen(r->error), count = sizeof parsers / sizeof *parsers;
+    for (size_t i = 0; i < count && !matches_first(text, from, parser); i++)
+        if (matches_first(text, from, parsers[i])) {
             snprintf(r->error + n, r->error_size - n,
-                     "; the expression does not match the first line, this one does: %s", known[i]);
+                     "; the expression does not match the first line, this one does: %s",
+                     parsers[i]);
             return;
         }
 }
@@ -537,6 +680,28 @@ bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_
     return good;
 }
 
+static uint64_t largest_number(const struct shiviz_log *log)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < log->event_count; i++) {
+        const struct logtime *time = &log->events[i].time;
+        if (time->kind == LOGTIME_NUMBER && time->whole > largest)
+            largest = time->whole;
+    }
+    return largest;
+}
+
+uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit)
+{
+    if (!log->event_count || log->untimed < log->event_count)
+        return NULL;
+    uint64_t *times = memory_zeroed(log->event_count, sizeof *times);
+    unit = unit ? unit : logtime_unit(largest_number(log));
+    for (size_t i = 0; i < log->event_count; i++)
+        times[i] = logtime_ns(log->events[i].time, unit);
+    return times;
+}
+
 void shiviz_free(struct shiviz_log *logs, size_t count)
 {
     for (size_t l = 0; l < count; l++) {
@@ -556,6 +721,7 @@ void shiviz_free(struct shiviz_log *logs, size_t count)
                 free(log->by_host[h]);
         }
         free(log->by_host);
+        free(log->again);
         free(log->numbers);
         free(log->hosts);
         free(log->events);

@@ -26,6 +26,43 @@ is "where nothing can be written: a failure" "$? $said" "1 poet import: missing:
 check "and nothing is" test ! -e missing -a ! -e x.poet
 poet import shiviz bare.log other.log -s '^==' -o x.poet 2>/dev/null
 is "several logs are not split" $? 2
-said=$(poet import shiviz bare.log headed.log -o x.poet 2>&1)
-like "complaints name the file" "$said" '^poet import: headed.log:3: rule: a host counts its events'
+printf 'p {"p":2}\nagain\n' >twice.log
+said=$(poet import shiviz bare.log twice.log -o x.poet 2>&1)
+like "complaints name the file" "$said" '^poet import: twice.log:1: rule: a host counts its events'
+
+# Times: as numbers, as dates with other groups, as GoVector writes them, and not at all.
+stamps() { poet dump --json "$1" | sed -n 's/.*"time_ns":\([0-9]*\).*/\1/p' | tr '\n' ' '; }
+timed() { printf '%s p {"p":1}\none\n%s p {"p":2}\ntwo\n%s q {"q":1,"p":1}\nthree\n' "$@"; }
+timed 1700000000500000000 1700000000500000007 1700000000500000003 >govector.log
+is "numbers before the clocks are times" "$(poet import shiviz govector.log -o g.poet 2>&1)" "g.poet: 3 events of 2 hosts"
+is "in ns, from the first on" "$(stamps g.poet)" "0 7 3 "
+check "and that trace is sound" sound g.poet
+like "the text stays" "$(poet dump g.poet)" '"timestamp: 1700000000500000007"'
+timed 17 18.5 17.25 >short.log
+poet import shiviz -u ms short.log -p '(?<timestamp>[\d.]+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o s.poet 2>/dev/null
+is "of a unit that is said" "$(stamps s.poet)" "0 1500000 250000 "
+timed "2024-01-02 03:04:05.5" "2024-01-02 03:04:06.25" "2024-01-02 03:04:05.75" >dates.log
+poet import shiviz dates.log -p '(?<date>\S+) (?<time>\S+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o d.poet 2>/dev/null
+is "dates and times" "$(stamps d.poet)" "0 750000000 250000000 "
+timed 17 soon 19 >none.log
+said=$(poet import shiviz none.log -p '(?<timestamp>\S+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o n.poet 2>&1)
+is "what has no time: all by their order, and that is said" "$? $said" "0 poet import: none.log:3: this event has no time that can be read; all are timed by the order of the log
+n.poet: 3 events of 2 hosts"
+is "a microsecond each" "$(stamps n.poet)" "0 1000 2000 "
+poet import shiviz -u weeks short.log -o x.poet 2>/dev/null
+is "no unit" $? 2
+
+# A host that begins again: q knows p at 2 whether or not it has received of the later one, r knows neither.
+printf 'p {"p":1}\na\np {"p":2}\nb\nq {"q":1, "p":2}\nc\nr {"r":1}\nd\n' >again.log
+printf 'p {"p":1}\ne\np {"p":3, "q":1}\nf\nq {"q":2, "p":2}\ng\nq {"q":3, "p":3}\nh\n' >>again.log
+said=$(poet import shiviz again.log -o again.poet 2>&1)
+is "a host that begins again is another line" "$? $said" "0 poet import: again.log:9: host \"p\" begins again: it is another line from here on, and what may be after it unsaid is doubtful
+again.poet: 8 events of 4 hosts"
+check "and that trace is sound" sound again.poet
+is "with a name of its own" "$(poet dump --json again.poet | grep -o '"name":"p ([0-9])"')" '"name":"p (2)"'
+at() { poet dump --json again.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"texts":\["'"$1"'"\].*/\1/p'; }
+ordered() { poet order again.poet "$(at "$1")" "$(at "$2")" 2>/dev/null; }
+is "what one life alone can have told is ordered" "$(ordered b c) $(ordered c f) $(ordered f h) $(ordered e h)" "before before before before"
+is "what another one may have told is not known" "$(ordered e g) $(ordered b e) $(ordered e c)" "unknown unknown unknown"
+is "who knows of no life comes after none" "$(ordered a d) $(ordered d b)" "concurrent concurrent"
 done_testing
