@@ -147,6 +147,7 @@ union sigval;
     R(void, siglongjmp, siglongjmp, (struct __jmp_buf_tag *, int))                                 \
     R(void, longjmp_chk, __longjmp_chk, (struct __jmp_buf_tag *, int))                             \
     R(int, prctl, prctl, (int, ...))                                                               \
+    R(int, unmap, munmap, (void *, size_t))                                                        \
     R(handler_function, ssignal, ssignal, (int, handler_function))                                 \
     R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                           \
     R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                   \

@@ -55,6 +55,8 @@ struct object {
     _Atomic int64_t units; /* OBJECT_SEMAPHORE: at least what it has */
     bool marked; /* its memory has borne the mark; under `opening` */
     bool begins; /* it was initialised, and has no line since */
+    bool in_shared; /* shared.c: processes share it, or did */
+    struct object *next_shared;
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
     struct rounds *_Atomic rounds; /* OBJECT_BARRIER */

@@ -6,6 +6,7 @@
 #include "clients/trace/core/shared.h"
 
 #include "clients/trace/core/allowed.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/poet.h"
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MACHINE_KEY 0x706f65742e6d6163u
@@ -194,6 +196,42 @@ static void begin_lifetime(uint64_t key, _Atomic uint64_t *counter)
         ;
 }
 
+/* ---- memory that is unmapped ---- */
+
+/* All that had a counter; none is taken out. */
+static struct object *_Atomic shared_first;
+
+static void shared_list(struct object *o)
+{
+    if (o->in_shared)
+        return;
+    o->in_shared = true;
+    o->next_shared = atomic_load(&shared_first);
+    while (!atomic_compare_exchange_weak(&shared_first, &o->next_shared, o))
+        ;
+}
+
+#if !defined(POET_STATIC)
+/* What is mapped there next may be another file: its object is looked up again.  No lifetime is as
+ * long as this one. */
+static void shared_unmapped(uintptr_t from, size_t bytes)
+{
+    struct object *o = atomic_load_explicit(&shared_first, memory_order_acquire);
+    for (; o; o = o->next_shared)
+        if ((uintptr_t)o->address - from < bytes)
+            atomic_store(&o->line.lifetime, UINT32_MAX);
+}
+
+__attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes);
+__attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes)
+{
+    real_find();
+    shared_unmapped((uintptr_t)address, bytes);
+    return LIKELY(real.unmap != NULL) ? real.unmap(address, bytes)
+                                      : (int)syscall(SYS_munmap, address, bytes);
+}
+#endif
+
 uint64_t shared_key(struct object *o, bool *unknown)
 {
     bool begins = o->begins;
@@ -210,6 +248,7 @@ uint64_t shared_key(struct object *o, bool *unknown)
     *unknown = key && !far; /* there is no counter left */
     if (!far)
         return 0;
+    shared_list(o);
     if (begins)
         begin_lifetime(key, far);
     uint32_t lifetime = COUNTER_LIFETIME(atomic_load(far));
