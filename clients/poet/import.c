@@ -337,6 +337,17 @@ static char *without_zeros(char *text, size_t *size)
     return better;
 }
 
+/* Lines of other systems end as expressions have it. */
+static void end_lines(char *text, size_t *size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < *size; i++)
+        if (text[i] != '\r' || text[i + 1] != '\n')
+            text[n++] = text[i];
+    text[n] = 0;
+    *size = n;
+}
+
 static char *read_file(const char *path, size_t *size)
 {
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
@@ -355,10 +366,12 @@ static char *read_file(const char *path, size_t *size)
     bool bad = ferror(f);
     if (f != stdin)
         fclose(f);
-    if (!bad)
-        return without_zeros(text, size);
-    free(text);
-    return NULL;
+    if (bad) {
+        free(text);
+        return NULL;
+    }
+    end_lines(text, size);
+    return without_zeros(text, size);
 }
 
 /* So many logs of one execution, each with a text of its own; frees what was read where one cannot be. */

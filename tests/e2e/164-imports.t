@@ -44,6 +44,8 @@ is "of a unit that is said" "$(stamps s.poet)" "0 1500000 250000 "
 timed "2024-01-02 03:04:05.5" "2024-01-02 03:04:06.25" "2024-01-02 03:04:05.75" >dates.log
 poet import shiviz dates.log -p '(?<date>\S+) (?<time>\S+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o d.poet 2>/dev/null
 is "dates and times" "$(stamps d.poet)" "0 750000000 250000000 "
+sed 's/$/\r/' govector.log >crlf.log
+is "lines of other systems" "$(poet import shiviz crlf.log -o c.poet 2>&1) $(stamps c.poet)" "c.poet: 3 events of 2 hosts 0 7 3 "
 timed 17 soon 19 >none.log
 said=$(poet import shiviz none.log -p '(?<timestamp>\S+) (?<host>\S*) (?<clock>{.*})\n(?<event>.*)' -o n.poet 2>&1)
 is "what has no time: all by their order, and that is said" "$? $said" "0 poet import: none.log:3: this event has no time that can be read; all are timed by the order of the log
