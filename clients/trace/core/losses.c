@@ -51,17 +51,48 @@ void lost_note(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
     t->lost[t->lost_count++] = (struct lost_range){line, first, count};
 }
 
-/* The numbers that a thread took for what it dropped, on their way into the trace.  Those of threads that
- * have ended before there was room are told by others. */
+#define LEFT_MOST 65536u /* ranges of all threads, beyond what each keeps itself */
+
+/* The numbers that a thread took for what it dropped, on their way into the trace.  Those of
+ * threads that have ended before there was room, or that have dropped on more lines than they keep
+ * ranges of, are told by others. */
 static latch left_lock;
 static _Atomic bool any_left;
 static _Atomic uint32_t
     unnumbered_left; /* the life in which one ended that dropped records without numbers */
+static unsigned left_made; /* under left_lock */
 static struct left {
     struct left *next;
     uint32_t life;
     struct lost_range range;
 } *left, *left_free;
+
+/* Room for one more, or NULL. */
+static struct left *left_take(void)
+{
+    latch_take(&left_lock);
+    struct left *l = left_free;
+    left_free = l ? l->next : NULL;
+    bool more = !l && left_made < LEFT_MOST;
+    left_made += more;
+    latch_give(&left_lock);
+    return more ? arena_take(sizeof *l) : l;
+}
+
+bool lost_hand_over(struct thread *t)
+{
+    while (t->lost_count) {
+        struct left *l = left_take();
+        if (!l)
+            return false;
+        latch_take(&left_lock);
+        *l = (struct left){left, t->life, t->lost[--t->lost_count]};
+        left = l;
+        atomic_store_explicit(&any_left, true, memory_order_relaxed);
+        latch_give(&left_lock);
+    }
+    return true;
+}
 
 void lost_leave(struct thread *t)
 {
@@ -69,19 +100,7 @@ void lost_leave(struct thread *t)
         atomic_store(&unnumbered_left, t->life);
         atomic_store_explicit(&any_left, true, memory_order_relaxed);
     }
-    for (size_t i = 0; i < t->lost_count; i++) {
-        latch_take(&left_lock);
-        struct left *l = left_free;
-        left_free = l ? l->next : NULL;
-        latch_give(&left_lock);
-        if (!l && !(l = arena_take(sizeof *l)))
-            return;
-        latch_take(&left_lock);
-        *l = (struct left){left, t->life, t->lost[i]};
-        left = l;
-        atomic_store_explicit(&any_left, true, memory_order_relaxed);
-        latch_give(&left_lock);
-    }
+    lost_hand_over(t);
     t->lost_count = 0;
 }
 
@@ -107,6 +126,7 @@ void lost_forked(void)
 {
     latch_reset(&left_lock);
     left = left_free = NULL;
+    left_made = 0;
     atomic_store(&any_left, false);
     atomic_store(&unnumbered_left, 0);
 }

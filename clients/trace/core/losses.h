@@ -6,6 +6,7 @@
 #include "clients/trace/core/thread.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -16,6 +17,8 @@ extern _Atomic uint64_t dropped; /* events that found no room in time */
 void lost_dropped(struct thread *thread, unsigned events);
 /* Likewise, with their numbers on a line. */
 void lost_note(struct thread *thread, uint32_t line, uint64_t first, uint64_t count);
+/* Makes room for more ranges: others tell what there is of them.  False: there are too many. */
+bool lost_hand_over(struct thread *thread);
 /* How many events lie in the queue from tail to head: the server has not taken them. */
 uint64_t lost_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
 /* Tells what the calling thread dropped, if there is room.  Call while busy. */

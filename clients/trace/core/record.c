@@ -212,8 +212,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     bool room = LIKELY(slots_fit(t, slots)) || slots_wait(t, slots);
     if (LIKELY(room))
         get_for_writing(slots_at(t, t->head + SLOTS_AHEAD));
-    if (!room &&
-        t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
+    if (!room && t->lost_count + 2 > LOST_RANGES &&
+        !lost_hand_over(t)) { /* numbers that could not be announced are not taken */
         lost_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
