@@ -1,5 +1,6 @@
 #!/bin/bash
-# Whose calls are measured and what is said of them: names that are left out are whole names.
+# Which calls are measured: names that are left out are whole names; what a handler calls before its
+# thread or process has begun is counted where it is called.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_METERS=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
@@ -32,4 +33,46 @@ measured scopes.poet ./scopes
 is 'in C++ the scope belongs to the name' "$(names scopes.poet)" 'in::f:1 main:1'
 like 'what is neither a function nor a part of a file is refused' \
     "$(poetcc -profile '-ignore=s*/' -c turns.c 2>&1)" 's\*/: one name of a function'
+
+# ---- a signal that comes before a thread's or a process' first event ----
+cat >early.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static _Atomic int handled;
+__attribute__((noinline)) void counts(void) { handled++; }
+static void on(int s) { (void)s; counts(); }
+static void *nothing(void *p) { return p; }
+int main(void)
+{
+    signal(SIGUSR1, on);
+    for (int i = 0; i < 10; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, nothing, NULL);
+        pthread_kill(t, SIGUSR1);
+        pthread_join(t, NULL);
+    }
+    int all = handled;
+    for (int i = 0; i < 5; i++) {
+        handled = 0;
+        pid_t child = fork();
+        while (!child && !handled)
+            ;
+        if (!child)
+            _exit(0);
+        kill(child, SIGUSR1);
+        waitpid(child, NULL, 0);
+    }
+    printf("%d\n", all + 5);
+    return 0;
+}
+C
+poetcc -profile -O1 early.c -o early
+is 'a child of fork that a signal comes to at once ends as ever' \
+    "$(measured early.poet timeout 60 ./early >told; echo $?)" 0
+is 'and each call of a handler is counted, by the first event or after it' \
+    "$(names early.poet | tr ' ' '\n' | sed -n 's/^counts://p')" "$(cat told)"
+check 'no process wrote in the name of another' sound early.poet
 done_testing

@@ -35,6 +35,7 @@ uint64_t child_message(struct thread *thread, uint16_t type, uintptr_t site);
 
 void fork_prepare(void); /* the prepare handler that runs after those of the program: records the fork */
 void fork_prepared(bool registered); /* it will be called */
+void fork_release(void); /* in the parent, and in a child that has begun: signals come again */
 
 /* It becomes another program, unless that fails.  A child of vfork is still in its parent's thread. */
 struct becoming {

@@ -47,6 +47,7 @@ static struct start begin_run(void *p)
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
         busy_end(t);
     }
+    mask_begun(start.mask);
     return start;
 }
 
@@ -123,11 +124,13 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     *start = *wanted;
     start->task = task;
     errno = saved;
+    struct mask_new mask = start->mask = mask_hold_new(attributes);
     int result = really_create(id, attributes,
                                &(struct start){.function = wanted->function ? run : NULL,
                                                .function_c11 = run_c11,
                                                .argument = start});
     saved = errno;
+    mask_set(mask.before);
     if (result == 0) {
         roster_bind(task, id);
     } else {

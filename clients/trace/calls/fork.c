@@ -8,6 +8,7 @@
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/mask.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "wire/event.h"
@@ -63,11 +64,32 @@ static void record_fork(struct thread *t, uintptr_t site)
 
 static bool prepares; /* the last prepare handler is ours */
 
+/* A handler that a signal calls in the child before that has begun would write where its parent
+ * writes.  So the thread that forks has no signals until then. */
+static __thread struct {
+    bool is;
+    struct mask before;
+} held __attribute__((tls_model("initial-exec")));
+
+static void fork_hold(void)
+{
+    if (!held.is)
+        held.before = mask_hold();
+    held.is = true;
+}
+
+void fork_release(void)
+{
+    if (held.is)
+        mask_set(held.before);
+    held.is = false;
+}
+
 void fork_prepare(void)
 {
-    if (!forking.ours) /* the C library's own, as for daemon */
-        return;
-    record_fork(forking.site ? thread_recording() : NULL, forking.site);
+    if (forking.ours) /* else the C library's own, as for daemon */
+        record_fork(forking.site ? thread_recording() : NULL, forking.site);
+    fork_hold();
 }
 
 void fork_prepared(bool registered) { prepares = registered; }
@@ -86,11 +108,16 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
 {
     struct forking outer = forking; /* a prepare handler may fork, too */
     forking = (struct forking){true, site};
-    if (!runs_handlers || !prepares)
+    if (!runs_handlers || !prepares) {
         record_fork(site ? thread_recording() : NULL, site);
+        fork_hold();
+    }
     pid_t child = call();
     forking = outer;
     fork_end(child, runs_handlers);
+    int saved = errno;
+    fork_release();
+    errno = saved;
     return child;
 }
 
@@ -118,6 +145,7 @@ void fork_begins(uintptr_t site)
     if (poet_process_forking)
         poet_process_forking();
     record_fork(site ? thread_recording() : NULL, site);
+    fork_hold();
 }
 
 void fork_ends(long number, long a, long b, long child)
@@ -126,6 +154,7 @@ void fork_ends(long number, long a, long b, long child)
         fork_end(child, false);
     else
         attach_none();
+    fork_release();
 }
 
 /* ---- by the C library ---- */

@@ -14,6 +14,7 @@ struct start {
     void *argument;
     struct task *task;
     struct start *next;
+    struct mask_new mask;
 };
 
 /* From memory that is used again; NULL: there is none. */

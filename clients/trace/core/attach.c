@@ -422,6 +422,7 @@ static void after_fork(void)
 {
     if (atomic_exchange(&begun_unseen, 0) != getpid())
         begin_child();
+    fork_release();
 }
 
 void attach_none(void)
@@ -483,7 +484,7 @@ static void start(void)
     }
     stranger_shut(false);
     at_quick_exit(stop_quickly);
-    fork_prepared(pthread_atfork(fork_prepare, NULL, after_fork) == 0);
+    fork_prepared(pthread_atfork(fork_prepare, fork_release, after_fork) == 0);
     errno = saved;
 }
 

@@ -81,6 +81,7 @@ static void *run(void *p)
 {
     struct task *task = p;
     begin(task);
+    mask_begun(task->mask);
     return task->function(task->argument);
 }
 
@@ -88,6 +89,7 @@ static int run_c11(void *p)
 {
     struct task *task = p;
     begin(task);
+    mask_begun(task->mask);
     return task->function_c11(task->argument);
 }
 
@@ -120,9 +122,11 @@ int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detach
     task->function = function;
     task->function_c11 = function_c11;
     task->argument = argument;
+    struct mask_new mask = task->mask = mask_hold_new(attributes);
     int result =
         function ? real.create(id, attributes, run, task) : real.thrd_create(id, run_c11, task);
     int saved = errno;
+    mask_set(mask.before);
     if (result == 0)
         life_bind(task, id);
     else

@@ -3,6 +3,7 @@
 #define CLIENTS_TRACE_CORE_TASK_H
 
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/mask.h"
 #include "clients/trace/core/object.h"
 #include "wire/event.h"
 
@@ -46,6 +47,7 @@ struct task {
     void *(*function)(void *); /* what it runs */
     thrd_start_t function_c11; /*   or this */
     void *argument;
+    struct mask_new mask;
     struct ref after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
     unsigned made; /* it was the how manieth of its kind; 0: not known */
