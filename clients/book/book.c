@@ -75,7 +75,7 @@ static void take_line(struct book *book, struct in *in)
     struct book_line *at = line_room(hidden ? &book->hidden : &book->lines, number);
     shown_line_free(&at->is);
     free(at->label);
-    *at = (struct book_line){line, NULL, 0};
+    *at = (struct book_line){line, NULL, 0, 0};
 }
 
 static void take_line_count(struct book *book, struct in *in)

@@ -10,6 +10,7 @@ struct book_line {
     struct shown_line is;
     char *label; /* "T:producer", once someone who can look it up has set it */
     uint32_t twin; /* of those with one name the how manieth it is; 0: they are not numbered */
+    uint32_t own; /* bytes of the label before its program and number, where it has such */
 };
 
 struct book {

@@ -35,7 +35,7 @@ static void add_line(struct both *both, unsigned run, uint32_t line)
     if (!*page)
         *page = memory_zeroed(BOOK_PAGE, sizeof **page);
     struct book_line *to = &(*page)[i % BOOK_PAGE];
-    *to = (struct book_line){.is = from->is, .twin = from->twin};
+    *to = (struct book_line){.is = from->is, .twin = from->twin, .own = from->own};
     to->is.line = i + 1;
     to->is.opened_by = both_ref(both, run, from->is.opened_by);
     to->is.kind = memory_copied(from->is.kind);

@@ -14,7 +14,6 @@
 #include "wire/placed.h"
 #include "wire/ref.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,13 +72,6 @@ static void join_row(struct picture *p, uint32_t line, uint32_t first)
     insert_row(p, at, line, true);
 }
 
-/* As the picture calls it, behind the letter of its kind. */
-static const char *shown_name(const struct book *book, uint32_t line)
-{
-    const char *label = book_label(book, line), *colon = strchr(label, ':');
-    return colon ? colon + 1 : label;
-}
-
 /* One word of a list of lines: a number, or a pattern on names.  first: of a cluster, its first
  * line, 0 before that is known; NULL: there is no cluster. */
 static bool add_rows(struct picture *p, struct subject *subject, const char *word, uint32_t *first)
@@ -90,10 +82,7 @@ static bool add_rows(struct picture *p, struct subject *subject, const char *wor
     bool any = false, exact = *word && !*end;
     for (uint32_t i = 1; i <= book->line_count; i++) {
         if (exact ? i != number
-                  : !book_drawn(book, i) ||
-                        (fnmatch(word, label_name(book, subject->sites, i), 0) != 0 &&
-                         fnmatch(word, shown_name(book, i), 0) != 0 &&
-                         fnmatch(word, book_label(book, i), 0) != 0))
+                  : !book_drawn(book, i) || !label_is_called(book, subject->sites, i, word))
             continue;
         if (first && *first)
             join_row(p, i, *first);

@@ -20,17 +20,28 @@ bool placed_is(const struct table_names *names, struct table_place place, const 
     return is;
 }
 
+/* Its label, or the name in it, with or without the letter: of several programs that is before theirs. */
+static bool placed_is_label(const char *name, const char *label, size_t size)
+{
+    const char *colon = memchr(label, ':', size);
+    size_t letter = colon ? (size_t)(colon + 1 - label) : 0, n = strlen(name);
+    return (n == size && memcmp(name, label, n) == 0) ||
+           (n == size - letter && memcmp(name, label + letter, n) == 0);
+}
+
 uint32_t placed_line(const struct book *book, const char *name, bool *several)
 {
     uint32_t found = 0;
     *several = false;
-    for (uint32_t i = 1; i <= book->line_count; i++) {
-        const char *label = book_line(book, i) ? book_label(book, i) : "",
-                   *colon = strchr(label, ':');
-        if (strcmp(name, label) != 0 && !(colon && strcmp(name, colon + 1) == 0))
-            continue;
-        *several |= found != 0;
-        found = found ? found : i;
-    }
+    for (unsigned own = 0; own < 2 && !found; own++)
+        for (uint32_t i = 1; i <= book->line_count; i++) {
+            const struct book_line *line = book_line(book, i);
+            const char *label = line ? book_label(book, i) : "";
+            size_t size = own && line ? line->own : strlen(label);
+            if (!placed_is_label(name, label, size))
+                continue;
+            *several |= found != 0;
+            found = found ? found : i;
+        }
     return found;
 }

@@ -9,7 +9,6 @@
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,12 +16,6 @@
 enum source_lines tables_lines(const struct tables *o)
 {
     return o->lines ? SOURCE_ALL_LINES : SOURCE_NAMED_LINES;
-}
-
-static const char *shown_name(const struct book *book, uint32_t line)
-{
-    const char *label = book_label(book, line), *colon = strchr(label, ':');
-    return colon ? colon + 1 : label;
 }
 
 /* One word of a list of lines: a number, or a pattern on names. */
@@ -34,9 +27,7 @@ static bool add_lines(struct table_request *r, struct subject *subject, const ch
     bool exact = *word && !*end, any = false;
     for (uint32_t i = 1; i <= book->line_count; i++) {
         bool is = exact ? i == number
-                        : book_drawn(book, i) &&
-                              (fnmatch(word, label_name(book, subject->sites, i), 0) == 0 ||
-                               fnmatch(word, shown_name(book, i), 0) == 0);
+                        : book_drawn(book, i) && label_is_called(book, subject->sites, i, word);
         if (is)
             PUSH(r->lines, r->line_count, i);
         any |= is;

@@ -3,6 +3,7 @@
 #include "memory/map.h"
 #include "memory/memory.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,18 +67,10 @@ static void label_one(struct book *book, struct sites *sites, uint32_t i, enum l
         line->label =
             memory_printed("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
     else if (how == LABELS_NAME && is_numbered(book, i))
-        line->label = memory_printed("%s:%s", letter, plain_name(book, sites, i)), line->twin = 1;
+        line->label = memory_printed("%s:%s", letter, plain_name(book, sites, i)),
+        line->own = (uint32_t)strlen(line->label), line->twin = 1;
     else
         line->label = memory_printed("%s:%s", letter, name);
-}
-
-/* Bytes of a label without the number of a twin. */
-static size_t bare(const struct book_line *line)
-{
-    size_t n = strlen(line->label);
-    while (line->twin > 1 && n && line->label[--n] != '#') {
-    }
-    return n;
 }
 
 static uint64_t hash_of(const char *s, size_t n)
@@ -88,27 +81,96 @@ static uint64_t hash_of(const char *s, size_t n)
     return h;
 }
 
-/* w, w#2, w#3: in the order of the lines. */
+/* The file of the program that a line is of; NULL: it is of several, or that is not known. */
+static const char *label_program(const struct book *book, uint32_t i)
+{
+    const struct book_line *line = book_line(book, i);
+    const struct target_kind *kind = book_kind(book, i);
+    if ((kind && kind->everywhere) || line->is.process >= book->process_count)
+        return NULL;
+    const char *path = book->processes[line->is.process].path, *slash = strrchr(path, '/');
+    path = slash ? slash + 1 : path;
+    return *path ? path : NULL;
+}
+
+/* Names that lines of several programs have. */
+struct label_names {
+    struct map program; /* by the hash of the name: the program's, the first one's */
+    struct map several; /* and whether there is another one */
+};
+
+static void label_note_program(struct label_names *names, uint64_t name, const char *program)
+{
+    uint64_t hash = program ? hash_of(program, strlen(program)) | 1 : 0;
+    uintptr_t first = (uintptr_t)map_get(&names->program, name, 0);
+    if (hash && !first)
+        map_put(&names->program, name, 0, (void *)(uintptr_t)hash);
+    else if (hash && first != (uintptr_t)hash)
+        map_put(&names->several, name, 0, names);
+}
+
+static bool label_is_numbered(const struct book_line *line)
+{
+    return line && line->label && line->twin;
+}
+
+static uint64_t label_hash(const struct book_line *line)
+{
+    return hash_of(line->label, line->own);
+}
+
+/* "T:main", "T:main (server)": new memory. */
+static char *label_of_program(const struct book *book, uint32_t i, const struct label_names *names)
+{
+    const struct book_line *line = book_line(book, i);
+    const char *program =
+        map_get(&names->several, label_hash(line), 0) ? label_program(book, i) : NULL;
+    return program ? memory_printed("%.*s (%s)", (int)line->own, line->label, program)
+                   : memory_copied_part(line->label, line->own);
+}
+
+/* w, w#2, w#3 in the order of the lines; of several programs w (client), w (server)#2. */
 static void number_twins(struct book *book)
 {
     struct map seen = {0}; /* by the hash of the label: how many */
+    struct label_names names = {{0}, {0}};
+    for (uint32_t i = 1; i <= book->line_count; i++)
+        if (label_is_numbered(book_line(book, i)))
+            label_note_program(&names, label_hash(book_line(book, i)), label_program(book, i));
     for (uint32_t i = 1; i <= book->line_count; i++) {
         struct book_line *line = book_line(book, i);
-        if (!line || !line->label || !line->twin)
+        if (!label_is_numbered(line))
             continue;
-        size_t n = bare(line);
-        uint64_t hash = hash_of(line->label, n);
-        uint32_t twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
-        map_put(&seen, hash, n, (void *)(uintptr_t)twin);
-        if (twin == line->twin)
-            continue;
-        char *label = twin > 1 ? memory_printed("%.*s#%u", (int)n, line->label, twin)
-                               : memory_copied_part(line->label, n);
+        char *label = label_of_program(book, i, &names), *bare = label;
+        size_t n = strlen(bare);
+        uint64_t hash = hash_of(bare, n);
+        line->twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
+        map_put(&seen, hash, n, (void *)(uintptr_t)line->twin);
+        if (line->twin > 1) {
+            label = memory_printed("%s#%u", bare, line->twin);
+            free(bare);
+        }
         free(line->label);
         line->label = label;
-        line->twin = twin;
     }
     map_free(&seen);
+    map_free(&names.program);
+    map_free(&names.several);
+}
+
+bool label_is_called(const struct book *book, struct sites *sites, uint32_t line,
+                     const char *pattern)
+{
+    const char *name = label_name(book, sites, line), *label = book_label(book, line),
+               *colon = strchr(label, ':');
+    bool is = fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, label, 0) == 0 ||
+              (colon && fnmatch(pattern, colon + 1, 0) == 0);
+    if (is)
+        return true;
+    char *lettered = memory_printed("%s:%s", book_letter(book, line), name);
+    is = fnmatch(pattern, lettered, 0) == 0;
+    free(lettered);
+    return is;
 }
 
 void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how)

@@ -1,6 +1,7 @@
 /* Names that people recognise: what the program said, else the function a thread
  * runs, else the symbol an object lies in, else its address.  Lines of one name are numbered where the description
- * asks for it (w, w#2), and the label is the name alone; what has no name is called as its kind is. */
+ * asks for it (w, w#2), and the label is the name alone; of several programs of a run it has
+ * their names: w (client), w (server).  What has no name is called as its kind is. */
 #ifndef CLIENTS_SOURCE_LABEL_H
 #define CLIENTS_SOURCE_LABEL_H
 
@@ -16,5 +17,8 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
 void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
 /* The name alone, without a number; never NULL.  Valid until the next call. */
 const char *label_name(const struct book *book, struct sites *sites, uint32_t line);
+/* Whether a pattern (fnmatch) is the label of a line, or its name, with or without the letter. */
+bool label_is_called(const struct book *book, struct sites *sites, uint32_t line,
+                     const char *pattern);
 
 #endif

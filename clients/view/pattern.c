@@ -6,8 +6,6 @@
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/view.h"
 
-#include <fnmatch.h>
-
 static const char words[] = "Lines whose names match: * stands for anything, ? for one letter";
 
 /* False: no line is called so. */
@@ -16,7 +14,7 @@ static bool any(struct view *view, const char *pattern)
     const struct book *book = the_book(view);
     for (uint32_t line = 1; line <= book->line_count; line++)
         if (book_line(book, line) && book_drawn(book, line) &&
-            fnmatch(pattern, label_name(book, view->link.sites, line), 0) == 0)
+            label_is_called(book, view->link.sites, line, pattern))
             return true;
     return false;
 }

@@ -45,4 +45,43 @@ check "and it draws the image" poet export long.poet -o long.png --no-fold --wra
 is "of pixels" "$(head -c 4 long.png | tail -c 3)" PNG
 check "an SVG has no limit" poet export long.poet -o long.svg --no-fold --all
 check "180 columns are one image" poet export long.poet -o some.png --no-fold --last 180
+
+# ---- several programs in one run: lines of one name bear those of their programs ----
+cat >sender.c <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *only_here(void *p)
+{
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    pthread_create(&t, 0, only_here, 0);
+    pthread_join(t, 0);
+    for (int i = 1; i < argc; i++)
+        if (fork() == 0)
+            _exit(execl(argv[i], argv[i], (char *)0) != 0);
+        else
+            wait(0);
+    return 0;
+}
+C
+sed 's/only_here/other/' sender.c >receiver.c
+poetcc -trace -g sender.c -o sender
+poetcc -trace -g receiver.c -o receiver
+POET_OUTPUT=both.poet ./sender ./receiver ./receiver
+until_true finished both.poet
+labels() { poet show "$@" | grep -o '^[A-Z][a-z]*:[^ ]*\( ([a-z]*)\(#[0-9]\)\{0,1\}\)\{0,1\}' | sort | xargs; }
+is "each line bears the program's name, where several have its own" "$(labels both.poet)" \
+    "M:lock (receiver) M:lock (receiver)#2 M:lock (sender) T:main (receiver) T:main (receiver)#2 T:main (sender) T:only_here T:other T:other#2"
+is "a label as it is drawn names one row" "$(labels both.poet --lines 'T:main (receiver)#2,M:lock (sender)')" \
+    "M:lock (sender) T:main (receiver)#2"
+is "and a name those of all programs" "$(labels both.poet --lines 'T:main')" \
+    "T:main (receiver) T:main (receiver)#2 T:main (sender)"
+like "in a table, too" "$(poet waits both.poet --lines 'T:main (sender)')" 'main \(sender.c:15\) +join +T:only_here'
 done_testing

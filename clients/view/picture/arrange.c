@@ -10,8 +10,6 @@
 #include "wire/event.h"
 #include "wire/shown.h"
 
-#include <fnmatch.h>
-
 void arrange_all(struct view *view)
 {
     rows_begin(view, "all");
@@ -58,8 +56,7 @@ void arrange_hide_pattern(struct view *view, const char *pattern)
         shown += !p->rows[i].hidden;
     for (uint32_t i = 0; i < p->row_count && shown > 1; i++)
         if (!p->rows[i].hidden &&
-            fnmatch(pattern, label_name(the_book(view), view->link.sites, p->rows[i].line), 0) ==
-                0) {
+            label_is_called(the_book(view), view->link.sites, p->rows[i].line, pattern)) {
             p->rows[i].hidden = true;
             shown--;
             hidden++;

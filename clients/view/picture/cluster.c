@@ -7,7 +7,6 @@
 #include "clients/view/picture/rows.h"
 #include "clients/view/picture/view.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 void cluster_join(struct view *view, uint32_t line)
@@ -108,7 +107,7 @@ void cluster_by_pattern(struct view *view, const char *pattern)
     rows_begin(view, "cluster");
     for (uint32_t i = 0; i < p->row_count; i++) {
         if (p->rows[i].hidden ||
-            fnmatch(pattern, label_name(the_book(view), view->link.sites, p->rows[i].line), 0) != 0)
+            !label_is_called(the_book(view), view->link.sites, p->rows[i].line, pattern))
             continue;
         if (first == UINT32_MAX) {
             first = i;
