@@ -4,6 +4,8 @@
 
 CC ?= cc
 PREFIX ?= /usr/local
+# Below it: lib, lib64, or, as Debian has it, lib/ and the kind of machine.
+LIBDIR ?= lib
 B ?= build
 # (one name for one directory: what make remembers of files is by their names)
 override B := $(subst $(CURDIR)/,,$(abspath $(B)))
@@ -22,6 +24,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 -Wpointer-
            -Wwrite-strings -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 OPTIMISE ?= -O2 -g
 COMPILER := $(shell $(CC) --version 2>/dev/null | sed 2q)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 SANITIZE ?=
 BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP
 PKG = $(shell pkg-config --silence-errors $(1) $(2) 2>/dev/null)
@@ -80,11 +83,13 @@ LIBS_VIEW   := $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
 CFLAGS_DRAWING := $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
 CFLAGS_VIEW    := $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
 CFLAGS_PACK     = -O3
-COMPILE_rooms   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK)
+CFLAGS_INSTALLED = -DPOET_MULTIARCH='"$(MULTIARCH)"'
+COMPILE_rooms   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK) $(CFLAGS_INSTALLED)
 CFLAGS_ROOM     = $(CFLAGS)
 $(B)/o/render/%.o $(B)/o/clients/poet/%.o $(B)/o/tests/%.o: CFLAGS_ROOM += $(CFLAGS_DRAWING)
 $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(CFLAGS_VIEW)
 $(B)/o/server/order/log/pack.o: CFLAGS_ROOM += $(CFLAGS_PACK)
+$(B)/o/clients/source/installed.o: CFLAGS_ROOM += $(CFLAGS_INSTALLED)
 
 # ABI grows when a program that was linked with an older libpoet cannot run with this one.
 ABI = 0
@@ -260,8 +265,8 @@ $(B)/share/poet/python/%: clients/python/%
 $(B)/share/poet/config/%: config/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-pc = sed 's|@PREFIX@|$(1)|; s|@VERSION@|$(VERSION)|' clients/trace/poet.pc.in
-WRITE_pc = $(call pc,$(abspath $(B))) >$@
+pc = sed 's|@PREFIX@|$(1)|; s|@LIBDIR@|$(2)|; s|@VERSION@|$(VERSION)|' clients/trace/poet.pc.in
+WRITE_pc = $(call pc,$(abspath $(B)),lib) >$@
 $(B)/lib/pkgconfig/poet.pc: clients/trace/poet.pc.in $W/WRITE_pc
 	$(call step,SED,$@)
 	$(Q)$(WRITE_pc)
@@ -461,23 +466,23 @@ define DESKTOP_FILES
 	$(1) clients/view/$(DESKTOP).svg $(2)/icons/hicolor/scalable/apps/$(DESKTOP).svg
 endef
 install: all
-	install -d "$(DESTDIR)$(PREFIX)"/bin "$(DESTDIR)$(PREFIX)"/lib "$(DESTDIR)$(PREFIX)"/libexec/poet \
+	install -d "$(DESTDIR)$(PREFIX)"/bin "$(DESTDIR)$(PREFIX)"/$(LIBDIR) "$(DESTDIR)$(PREFIX)"/libexec/poet \
 	  "$(DESTDIR)$(PREFIX)"/include/poet "$(DESTDIR)$(PREFIX)"/share/poet/config \
 	  "$(DESTDIR)$(PREFIX)"/share/man/man1
 	install -m 755 $(B)/bin/poet $(B)/bin/poetcc "$(DESTDIR)$(PREFIX)"/bin
 	ln -sf poetcc "$(DESTDIR)$(PREFIX)"/bin/poetcc++
 	install -m 755 $(wildcard $(B)/libexec/poet/*) "$(DESTDIR)$(PREFIX)"/libexec/poet
-	install -m 755 $(B)/lib/libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/lib
-	install -d "$(DESTDIR)$(PREFIX)"/lib/poet
-	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so "$(DESTDIR)$(PREFIX)"/lib/poet
-	ln -sf libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/lib/libpoet.so
-	install -d "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
-	$(call pc,$(PREFIX)) >"$(DESTDIR)$(PREFIX)"/lib/pkgconfig/poet.pc
+	install -m 755 $(B)/lib/libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)
+	install -d "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
+	ln -sf libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/libpoet.so
+	install -d "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/pkgconfig
+	$(call pc,$(PREFIX),$(LIBDIR)) >"$(DESTDIR)$(PREFIX)"/$(LIBDIR)/pkgconfig/poet.pc
 	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f "$(DESTDIR)$(PREFIX)"/share/$$f || exit 1; done
 	for c in poetcc poetcc++; do ln -sf poet "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/$$c; done
-	install -m 644 $(B)/lib/libpoet.a "$(DESTDIR)$(PREFIX)"/lib
-	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) "$(DESTDIR)$(PREFIX)"/lib/poet
-	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so "$(DESTDIR)$(PREFIX)"/lib/poet || exit 1; done
+	install -m 644 $(B)/lib/libpoet.a "$(DESTDIR)$(PREFIX)"/$(LIBDIR)
+	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
+	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet || exit 1; done
 	install -m 644 $(B)/include/poet.h "$(DESTDIR)$(PREFIX)"/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h "$(DESTDIR)$(PREFIX)"/include/poet
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
@@ -490,15 +495,15 @@ ifeq ($(HAVE_GTK),yes)
 	$(call DESKTOP_FILES,install -D -m 644,"$(DESTDIR)$(PREFIX)"/share)
 endif
 
-INSTALLED = $(addprefix bin/,poet poetcc poetcc++) lib/libpoet.so lib/libpoet.so.$(ABI) lib/libpoet.a lib/pkgconfig/poet.pc include/poet.h \
+INSTALLED = $(addprefix bin/,poet poetcc poetcc++) $(addprefix $(LIBDIR)/,libpoet.so libpoet.so.$(ABI) libpoet.a pkgconfig/poet.pc) include/poet.h \
   $(addprefix share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++)) \
   $(addprefix share/man/man1/,$(notdir $(MANUALS)) poetcc++.1) \
   $(addprefix share/,applications/$(DESKTOP).desktop mime/packages/$(DESKTOP).xml icons/hicolor/scalable/apps/$(DESKTOP).svg)
 # Folders are removed where nothing is left in them; those that a system has anyway stay.
 FOLDERS = $(sort $(dir $(INSTALLED)) libexec/)
-REMOVE_FOLDERS = $(if $(filter /usr /usr/local,$(PREFIX)),rmdir $(filter-out bin/ lib/ include/ libexec/ share/man/man1/,$(FOLDERS)),rmdir -p $(FOLDERS))
+REMOVE_FOLDERS = $(if $(filter /usr /usr/local,$(PREFIX)),rmdir $(filter-out bin/ lib/ $(LIBDIR)/ include/ libexec/ share/man/man1/,$(FOLDERS)),rmdir -p $(FOLDERS))
 uninstall:
-	[ ! -d "$(DESTDIR)$(PREFIX)" ] || { cd "$(DESTDIR)$(PREFIX)" && rm -f $(INSTALLED) && rm -rf libexec/poet lib/poet include/poet share/poet; }
+	[ ! -d "$(DESTDIR)$(PREFIX)" ] || { cd "$(DESTDIR)$(PREFIX)" && rm -f $(INSTALLED) && rm -rf libexec/poet $(LIBDIR)/poet include/poet share/poet; }
 	@cd "$(DESTDIR)$(PREFIX)" 2>/dev/null && { $(REMOVE_FOLDERS) 2>/dev/null; cd / && rmdir "$(DESTDIR)$(PREFIX)" 2>/dev/null; } || true
 
 # Debian packages of this tree, into $(B)/packages/.  DEB_B: compiled there, as Debian's own are.
@@ -527,11 +532,11 @@ help:
 	@echo "make compile_commands.json  what each file is compiled with, for editors and clang's tools"
 	@echo "make format       the form of .clang-format, with CLANG_FORMAT=$(CLANG_FORMAT)"
 	@echo "make bench        print figures; PARTS=\"pair burst\" these alone"
-	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make install      PREFIX=$(PREFIX), LIBDIR=$(LIBDIR) below it, DESTDIR=$(DESTDIR)"
 	@echo "make uninstall    remove what install put there"
 	@echo "make deb          Debian packages into $(B)/packages/ (needs debhelper)"
 	@echo "make clean        remove $(B)/"
-	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, DESTDIR, B (build directory), V=1 (show commands)."
+	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, B (build directory), V=1 (show commands)."
 
 # ---- fuzzing: make fuzz FUZZ=message SECONDS=60 (clang with libclang-rt) ----
 FUZZ ?= message

@@ -51,7 +51,7 @@ static void print_runs(void)
 static void print_libraries(void)
 {
     char library[PATH_MAX];
-    if (!installed_path("lib/libpoet.so.0", R_OK, library, sizeof library))
+    if (!installed_library(library, sizeof library))
         return;
     *strrchr(library, '/') = 0;
     preload_print(library);

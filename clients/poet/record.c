@@ -278,7 +278,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (first == argc)
         return command_usage(command, "a PROGRAM is needed");
     argv += first;
-    if (!installed_path("lib/libpoet.so.0", R_OK, library, sizeof library))
+    if (!installed_library(library, sizeof library))
         return command_fail(command,
                             "libpoet.so.0: not found beside poet: build or install Poet first");
     directory_of(library, directory, sizeof directory);

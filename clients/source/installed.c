@@ -19,6 +19,16 @@ bool installed_path(const char *name, int mode, char *path, size_t size)
     return false;
 }
 
+bool installed_library(char *path, size_t size)
+{
+    static const char *const names[] = {"lib/libpoet.so.0", "lib/" POET_MULTIARCH "/libpoet.so.0",
+                                        "lib64/libpoet.so.0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (installed_path(names[i], R_OK, path, size))
+            return true;
+    return false;
+}
+
 bool installed_program(const char *name, char *path, size_t size)
 {
     char below[64];

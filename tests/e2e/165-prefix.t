@@ -29,6 +29,17 @@ check "make uninstall" make -s -C "$root" uninstall PREFIX="$prefix" B="$B"
 is "leaves nothing" "$(ls "$work/a place" 2>/dev/null)" ""
 check "again, where nothing is" make -s -C "$root" uninstall PREFIX="$prefix" B="$B"
 
+# another folder for libraries
+libraries=lib/$(cc -print-multiarch)
+place="$work/another place"
+check "make install LIBDIR=$libraries" make -s -C "$root" install PREFIX="$place" LIBDIR="$libraries" B="$B"
+is "libraries are there alone" "$(cd "$place" && find . -name '*poet*.so*' | sed "s|^\./$libraries/.*||" | sort -u)" ""
+check "poetcc -trace finds them" "$place/bin/poetcc" -trace -g "$root/examples/prodcons.c" -o elsewhere
+is "and the library its server" "$(PATH=/usr/bin:/bin ./elsewhere 2>&1)" "sum of 10 items: 45"
+check "so does poet record" env PATH=/usr/bin:/bin "$place/bin/poet" record -o elsewhere.poet -- true
+check "uninstalled" make -s -C "$root" uninstall PREFIX="$place" LIBDIR="$libraries" B="$B"
+is "without a trace" "$(ls -A "$place" 2>/dev/null)" ""
+
 # a system has bin, lib, include and share, and pages in share/man/man1
 PATH=$B/bin:$PATH
 check "installed for a system" make -s -C "$root" install PREFIX=/usr/local DESTDIR="$work/system" B="$B"

@@ -83,6 +83,7 @@ else
     skip "lintian is not installed"
 fi
 r=$work/root
+multiarch=$(dpkg-architecture -q DEB_HOST_MULTIARCH)
 mkdir -p "$r/var/lib/dpkg/info" "$r/var/lib/dpkg/updates"
 : >"$r/var/lib/dpkg/status"
 : >"$r/var/lib/dpkg/available"
@@ -92,13 +93,14 @@ check "they are installed" into -i "$debs"/*.deb
 is "all of them" "$(state | grep -c 'install ok installed')" 3
 is "its poet runs" "$("$r/usr/bin/poet" --version)" "$(poet --version)"
 check "its poetcc compiles" "$r/usr/bin/poetcc" -trace -g "$root/examples/prodcons.c" -o packaged
-is "with its library" "$(ldd packaged | grep -c "$r/usr/lib/libpoet.so.0")" 1
+is "with its library" "$(ldd packaged | grep -c "$r/usr/lib/$multiarch/libpoet.so.0")" 1
+is "Python finds its module" "$(python3 -I -S -c 'import runpy; print(len(runpy.run_path("'"$r"'/usr/lib/python3/dist-packages/poet.py", run_name="poet")["__doc__"]) > 0)')" True
 is "which has its own server" "$(PATH=$r/usr/bin:/usr/bin:/bin ./packaged 2>/dev/null)" "sum of 10 items: 45"
 check "and leaves a trace" until_true sound "$(trace_of packaged)"
 cc -g "$root/examples/prodcons.c" -o plain -pthread
 check "its record records" env PATH="/usr/bin:/bin" "$r/usr/bin/poet" record -o recorded.poet -- ./plain
 check "that is sound, too" until_true sound recorded.poet
-is "pkg-config finds it" "$(PKG_CONFIG_LIBDIR=$r/usr/share/pkgconfig pkg-config --define-variable=prefix="$r/usr" --variable=poetcc poet)" "$r/usr/bin/poetcc"
+is "pkg-config finds it" "$(PKG_CONFIG_LIBDIR=$r/usr/lib/$multiarch/pkgconfig pkg-config --define-variable=prefix="$r/usr" --variable=poetcc poet)" "$r/usr/bin/poetcc"
 for page in poet poetcc poetcc++ poet-ls; do check "man $page" test -e "$r/usr/share/man/man1/$page.1.gz"; done
 # a newer one over it
 mkdir new

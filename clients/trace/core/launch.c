@@ -42,12 +42,15 @@ static bool find_server(char *path, size_t size)
     char *slash;
     if (dladdr((void *)(uintptr_t)find_server, &info) && info.dli_fname) {
         snprintf(path, size, "%s", info.dli_fname);
-        for (int i = 0; i < 2 && (slash = strrchr(path, '/')) != NULL; i++)
+        /* (PREFIX/lib/libpoet.so.0, or in a folder of lib for this kind of machine) */
+        for (int i = 0; i < 3 && (slash = strrchr(path, '/')) != NULL; i++) {
             *slash = 0;
-        size_t n = strlen(path);
-        snprintf(path + n, size - n, "/libexec/poet/poet-server");
-        if (executable(path))
-            return true;
+            size_t n = strlen(path);
+            snprintf(path + n, size - n, "/libexec/poet/poet-server");
+            if (executable(path))
+                return true;
+            path[n] = 0;
+        }
     }
 #endif
     const char *search = environment_get("PATH");
