@@ -37,7 +37,8 @@ struct causes_job {
     const struct run *run;
     struct causes_request request;
     uint64_t first;   /* of the order, when the pass began */
-    uint64_t at, end; /* positions: all before `at` is done */
+    /* Positions: where the first point asked about begins; all before `at` is done. */
+    uint64_t begin, at, end;
     uint32_t next;    /* the first event asked about that was not met yet */
     struct vector *vectors; /* the first is empty */
     size_t vector_count, vector_room;
@@ -112,7 +113,7 @@ static void start(struct causes_job *job)
     uint32_t last = n - 1;
     while (job->request.positions[last] >= order_count(order))
         last--;
-    job->at = order_event(order, job->request.positions[job->next]).point;
+    job->begin = job->at = order_event(order, job->request.positions[job->next]).point;
     job->end = order_point_end(order, job->request.positions[last]) + 1;
 }
 
@@ -238,8 +239,8 @@ static uint32_t followed(struct causes_job *job, uint64_t position, const struct
     uint32_t vector = own->shared || !own->count ? 0 : own->changes[own->count - 1].vector;
     for (uint32_t i = 0; i < e->edge_count; i++) {
         uint64_t from = order_edge(order, position, i);
-        if (from < job->first || from < job->request.positions[0])
-            continue; /* nothing before the first of them leads anywhere between two of them */
+        if (from < job->first || from < job->begin)
+            continue; /* nothing before the first point leads anywhere between two of them */
         struct event cause = order_event(order, from);
         if (cause.line)
             vector = joined(job, vector, vector_at(past_of(job, cause.line), from));
