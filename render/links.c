@@ -52,15 +52,29 @@ static void add_stub(struct builder *b, double x0, double y0, double x1, double 
     b->scene->links[b->scene->link_count - 1].line = line;
 }
 
+/* Does the description of an event say so of its arrow? */
+static bool says(const struct target_event *look, enum target_arrow arrow)
+{
+    return look && look->arrow == arrow;
+}
+
+/* Whichever of the two says so, an arrow goes from a mark to its partner; if neither does, a line
+ * from the upper one. */
+static void link_pair(struct builder *b, const struct scene_mark *m, const struct scene_mark *other)
+{
+    bool there = says(m->look, ARROW_TO_PARTNER) || says(other->look, ARROW_FROM_PARTNER);
+    bool here = says(m->look, ARROW_FROM_PARTNER) || says(other->look, ARROW_TO_PARTNER);
+    if (m->row != other->row && (there || (!here && m->row < other->row)))
+        add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, there, m);
+}
+
 static void link_sync(struct builder *b, const struct scene_mark *m)
 {
     const struct shown_event *e = m->event;
-    const struct target_event *look = book_look(b->book, e);
     if (e->partner_count == 0)
         return;
     int32_t row = build_row(b, e->partners[0].line);
-    bool from_here = look && look->arrow == ARROW_TO_PARTNER;
-    bool to_here = look && look->arrow == ARROW_FROM_PARTNER;
+    bool from_here = says(m->look, ARROW_TO_PARTNER), to_here = says(m->look, ARROW_FROM_PARTNER);
     if (row < 0) { /* its other line is hidden: a stub that points the way */
         double y = m->y_pt + 11;
         add_stub(b, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
@@ -68,8 +82,8 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
         return;
     }
     const struct scene_mark *other = mark_of(b, e->partners[0]);
-    if (other && (from_here || (!to_here && m->row < other->row)))
-        add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, from_here, m);
+    if (other)
+        link_pair(b, m, other);
 }
 
 static void link_async(struct builder *b, const struct scene_mark *m)
@@ -175,12 +189,17 @@ const struct scene_link *scene_hit_link(const struct scene *scene, double x, dou
     return best;
 }
 
+/* From the first member in each row to one in the next row that has any. */
 static void link_group(struct builder *b, const struct scene_mark *m)
 {
     const struct scene_mark *next = NULL;
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *o = &b->scene->marks[i];
-        if (o->event->group == m->event->group && o->row > m->row && (!next || o->row < next->row))
+        if (o->event->group != m->event->group)
+            continue;
+        if (o->row == m->row && o < m)
+            return;
+        if (o->row > m->row && (!next || o->row < next->row))
             next = o;
     }
     if (next)
