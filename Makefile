@@ -450,6 +450,12 @@ CUTS = 20
 cluster-soak: all
 	@B=$(abspath $(B)) CC="$(CC)" tests/e2e/cluster-soak.sh $(N) $(CUTS)
 
+# Pictures of N random runs, in files, in a browser and in the viewer, against graphs of their order; SEED: the first.
+SEED = 1
+.PHONY: pictures-soak
+pictures-soak: all
+	@B=$(abspath $(B)) tests/e2e/pictures-soak.sh $(N) $(SEED)
+
 # Are repeated runs equal to what was recorded?  20 programs, each recorded TIMES times, each trace repeated as often.
 TIMES = 10
 .PHONY: replayed

@@ -411,7 +411,7 @@ void scene_print(const struct scene *scene, FILE *f)
         const struct scene_mark *m = &scene->marks[i];
         char at[48];
         ref_print(at, sizeof at, m->event->at);
-        fprintf(f, "mark %s row %u column %u %s %s%s%s%s\n", at, m->row, m->column,
+        fprintf(f, "mark %s row %u column %u x %.1f %s %s%s%s%s\n", at, m->row, m->column, m->x_pt,
                 m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
                 m->stuck ? " stuck" : "", m->unheard ? " unheard" : "");
     }
