@@ -327,50 +327,79 @@ static void write_ruler(const struct scene *scene, size_t names, uint32_t from, 
     fputs(scene->tick_count ? "\n" : "", f);
 }
 
-/* What does not fit between the lines: texts, messages, losses. */
-static void write_notes(const struct scene *scene, const struct book *book, FILE *f)
+/* Texts, folded repeats, messages. */
+static void write_details(const struct book *book, const struct shown_event *e, FILE *f)
+{
+    char at[48], other[48];
+    book_ref_print(book, at, sizeof at, e->at);
+    for (uint32_t k = 0; k < e->text_count; k++) {
+        if (got_is(e->texts[k]))
+            continue;
+        fprintf(f, "%-8s %s: ", at, book_label(book, e->at.line));
+        text_print(f, e->texts[k]);
+        fputc('\n', f);
+    }
+    if (e->fold)
+        fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
+    for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
+        book_ref_print(book, other, sizeof other, e->partners[k]);
+        fprintf(f, "%-8s -> %s\n", at, other);
+    }
+}
+
+/* What hangs, what had no effect, what is not certain. */
+static void write_state(const struct book *book, const struct scene_mark *mark, FILE *f)
+{
+    const struct shown_event *e = mark->event;
+    const struct target_event *look = book_look(book, e);
+    char at[48];
+    book_ref_print(book, at, sizeof at, e->at);
+    if ((mark->waits || mark->stuck) && look)
+        write_deed(book, e, look, mark->stuck ? ", part of a deadlock\n" : "\n", f);
+    if (mark->unheard) {
+        write_deed(book, e, look, ", ", f);
+        fprintf(f, "%s\n", look->unheard);
+    }
+    if (e->state != EVENT_ORDERED)
+        fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
+                look ? look->label : book_type(book, e->type),
+                e->state == EVENT_PENDING ? "pending" : "contradictory");
+}
+
+/* What does not fit between the lines; `details`: where what may be left out goes. */
+static void write_notes(const struct scene *scene, const struct book *book, FILE *f, FILE *details)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++) {
-        const struct shown_event *e = scene->marks[i].event;
-        const struct target_event *look = book_look(book, e);
-        char at[48], other[48];
-        book_ref_print(book, at, sizeof at, e->at);
-        for (uint32_t k = 0; k < e->text_count; k++) {
-            if (got_is(e->texts[k]))
-                continue;
-            fprintf(f, "%-8s %s: ", at, book_label(book, e->at.line));
-            text_print(f, e->texts[k]);
-            fputc('\n', f);
-        }
-        if (e->fold)
-            fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
-        for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
-            book_ref_print(book, other, sizeof other, e->partners[k]);
-            fprintf(f, "%-8s -> %s\n", at, other);
-        }
-        if ((scene->marks[i].waits || scene->marks[i].stuck) && look)
-            write_deed(book, e, look, scene->marks[i].stuck ? ", part of a deadlock\n" : "\n", f);
-        if (scene->marks[i].unheard) {
-            write_deed(book, e, look, ", ", f);
-            fprintf(f, "%s\n", look->unheard);
-        }
-        if (e->state != EVENT_ORDERED)
-            fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
-                    look ? look->label : book_type(book, e->type),
-                    e->state == EVENT_PENDING ? "pending" : "contradictory");
+        write_details(book, scene->marks[i].event, details);
+        write_state(book, &scene->marks[i], f);
     }
     for (uint32_t i = 0; i < scene->note_count; i++)
         if (scene->flag_count && i + scene->flag_count >= scene->note_count)
             fprintf(f, "note %s\n", scene->notes[i].text); /* the last ones, as they were added */
-    write_order(scene, book, f);
+    write_order(scene, book, details);
     write_waits(scene, book, f);
-    write_bars(scene, book, f);
+    write_bars(scene, book, details);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
                 (unsigned long long)scene->gaps[i].count);
 }
 
-void text_write(const struct scene *scene, const struct book *book,
+static uint32_t write_brief(const struct scene *scene, const struct book *book, FILE *f)
+{
+    char *text = NULL;
+    size_t size = 0;
+    uint32_t lines = 0;
+    FILE *details = open_memstream(&text, &size);
+    write_notes(scene, book, f, details ? details : f);
+    if (details)
+        fclose(details);
+    for (size_t i = 0; details && i < size; i++)
+        lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+uint32_t text_write(const struct scene *scene, const struct book *book,
                 const struct text_options *options, FILE *f)
 {
     struct canvas canvas = {.width = width_of(scene),
@@ -404,7 +433,10 @@ void text_write(const struct scene *scene, const struct book *book,
         write_block(&canvas, scene, names, from, from + step, options->ascii ? ascii : unicode, f);
     }
     fputc('\n', f);
-    write_notes(scene, book, f);
     free(canvas.cells);
     free(canvas.colours);
+    if (options->brief)
+        return write_brief(scene, book, f);
+    write_notes(scene, book, f, f);
+    return 0;
 }

@@ -7,10 +7,12 @@
 struct text_options {
     bool ascii;
     bool colour; /* those of the description, by the escape sequences of 256 colours */
+    bool brief; /* of what does not fit between the lines only what hangs, is lost, uncertain, or noted by a user */
     unsigned width; /* columns of the terminal; wider scenes are broken into blocks; 0: never */
 };
 
-void text_write(const struct scene *scene, const struct book *book,
+/* How many such footnotes were left out. */
+uint32_t text_write(const struct scene *scene, const struct book *book,
                 const struct text_options *options, FILE *f);
 
 #endif

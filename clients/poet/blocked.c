@@ -3,6 +3,7 @@
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/pager.h"
 #include "clients/poet/subject.h"
 
 #include "clients/book/fate.h"
@@ -280,6 +281,8 @@ static int run(const struct command *command, int argc, char **argv)
     subject_renewed(command, &subject);
     bool ok = subject_ask(command, &subject, ASK_WAITS, &judged, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
+    if (ok)
+        pager_begin();
     if (ok && json)
         json_print(blocked_json(&subject, &waits));
     else if (ok)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/charts.h"
 
+#include "clients/poet/pager.h"
 #include "memory/memory.h"
 #include "render/chart.h"
 #include "wire/asked.h"
@@ -11,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Columns of the table of states. */
 enum { THREAD, BEGIN, END, WANTED };
@@ -257,10 +256,8 @@ static void make(struct charting *c, const struct shown_table *pieces)
 
 static unsigned terminal_width(void)
 {
-    struct winsize size;
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-               ? size.ws_col
-               : 100;
+    unsigned columns = pager_columns();
+    return columns ? columns : 100;
 }
 
 static int write_text(const struct charting *c)

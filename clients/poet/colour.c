@@ -1,10 +1,11 @@
 #include "clients/poet/colour.h"
 
+#include "clients/poet/pager.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum when { AUTO, ALWAYS, NEVER } when;
 
@@ -26,14 +27,15 @@ static const struct argp_option options[] = {
     {"color", 256 + 'c', "WHEN", OPTION_ARG_OPTIONAL,
      "in colour: auto (default: on a terminal, unless $NO_COLOR is set), always or never", 9},
     {0}};
-const struct argp colour_options = {.options = options, .parser = parse};
+static const struct argp_child children[] = {{&pager_options, 0, NULL, 0}, {0}};
+const struct argp colour_options = {.options = options, .parser = parse, .children = children};
 
 bool colour_on(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when != AUTO)
         return when == ALWAYS;
-    return !(no && *no) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+    return !(no && *no) && term && strcmp(term, "dumb") != 0 && pager_is_terminal();
 }
 
 const char *colour_begin(enum colour colour)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/curvechart.h"
 
+#include "clients/poet/pager.h"
 #include "memory/memory.h"
 #include "render/curves.h"
 
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 static const struct of {
     const char *what;
@@ -240,10 +239,8 @@ static bool ends(const char *file, const char *ending)
 
 static unsigned terminal_width(void)
 {
-    struct winsize size;
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-               ? size.ws_col
-               : 100;
+    unsigned columns = pager_columns();
+    return columns ? columns : 100;
 }
 
 static int write_text(const struct making *m)

@@ -5,6 +5,7 @@
 #include "clients/source/table.h"
 
 #include "clients/poet/json.h"
+#include "clients/poet/pager.h"
 #include "wire/ref.h"
 #include "wire/text.h"
 
@@ -218,6 +219,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, LABELS_ADDRESS, &subject, &json,
                        &status))
         return status;
+    pager_begin();
     status = dump(command, &subject, json);
     subject_close(&subject);
     return status;
@@ -230,13 +232,15 @@ static const struct argp_option options[] = {
      "line, too, and with null those that have no number",
      0},
     {0}};
+static const struct argp_child children[] = {
+    {&pager_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
     .doc = "Print every event once, each after all that happened before it; events that are "
            "pending or contradict the others come last.",
-    .children = options_children};
+    .children = children};
 
 const struct command command_dump = {
     .name = "dump",

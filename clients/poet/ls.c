@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/json.h"
 #include "clients/poet/listed.h"
+#include "clients/poet/pager.h"
 
 #include "wire/text.h"
 
@@ -196,6 +197,7 @@ static int run(const struct command *command, int argc, char **argv)
             status = command_fail(command, "%s: %s", argv[i], strerror(errno));
     if (listing.count)
         qsort_r(listing.items, listing.count, sizeof *listing.items, compare, &wanted.sort);
+    pager_begin();
     (wanted.json ? print_json : print_text)(&listing);
     listing_free(&listing);
     return status;

@@ -1,6 +1,7 @@
 /* poet: finds the sub-command. */
 #define _GNU_SOURCE
 #include "clients/poet/complete.h"
+#include "clients/poet/pager.h"
 #include "clients/poet/subject.h"
 #include "clients/poet/table.h"
 #include "clients/poet/version.h"
@@ -103,7 +104,9 @@ int main(int argc, char **argv)
         return complete_words(argv[2]);
     int status =
         strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1) : dispatch(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if (pager_begun()) {
+        pager_end();
+    } else if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
         return EXIT_FAILED;
     }

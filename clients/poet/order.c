@@ -7,6 +7,7 @@
 #include "clients/poet/exists.h"
 #include "clients/poet/json.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/pager.h"
 #include "memory/memory.h"
 #include "wire/ref.h"
 
@@ -322,6 +323,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES,
                       labels_wanted(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
         return EXIT_FAILED;
+    if (!from_input)
+        pager_begin();
     status = wanted.why && !from_input ? why(command, &subject, pair, wanted.json)
              : from_input              ? ask_all(command, &subject, stdin, wanted.json)
                                        : ask(command, &subject, &pair, 1, ALONE, wanted.json);

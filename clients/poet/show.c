@@ -2,14 +2,15 @@
 #define _GNU_SOURCE
 #include "clients/poet/colour.h"
 #include "clients/poet/drawn.h"
+#include "clients/poet/pager.h"
 #include "clients/poet/wanted.h"
 #include "render/text.h"
 
 #include <langinfo.h>
 #include <locale.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+enum { OPTION_FOOTNOTES = 1 };
 
 struct showing {
     struct picture picture;
@@ -24,16 +25,25 @@ static error_t parse_show(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &o->picture;
     else if (key == 'a')
         o->text.ascii = true;
+    else if (key == OPTION_FOOTNOTES)
+        o->text.brief = false;
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
 }
 
+static void say_left_out(uint32_t footnotes)
+{
+    if (footnotes)
+        printf("note: %u footnote%s (what arrows, messages and repeats say): --footnotes prints %s\n",
+               footnotes, plural(footnotes), footnotes == 1 ? "it" : "them");
+}
+
 static int run_show(const struct command *command, int argc, char **argv)
 {
-    struct showing o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME}};
+    struct showing o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
+                        .text = {.brief = true}};
     struct picture *p = &o.picture;
-    struct winsize size;
     setlocale(LC_CTYPE, "");
     o.text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     int first, status = command_read(command, argc, argv, &o, &first);
@@ -42,8 +52,7 @@ static int run_show(const struct command *command, int argc, char **argv)
     const char *source = subject_named(argc, argv, &first);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        o.text.width = size.ws_col;
+    o.text.width = pager_columns();
     struct subject subject;
     if (!subject_open(command, &subject, source, picture_lines(p), p->labels))
         return EXIT_FAILED;
@@ -51,9 +60,10 @@ static int run_show(const struct command *command, int argc, char **argv)
     o.text.colour = colour_on();
     if (picture_get(command, p, &subject) && drawn_all(command, p, &subject)) {
         struct scene *scene = drawn_scene(p, &subject.source.book, false, 0);
+        pager_begin();
         if (!p->no_title)
             printf("%s\n\n", p->title);
-        text_write(scene, &subject.source.book, &o.text, stdout);
+        say_left_out(text_write(scene, &subject.source.book, &o.text, stdout));
         drawn_note(p, stdout);
         scene_free(scene);
         status = EXIT_DONE;
@@ -63,7 +73,13 @@ static int run_show(const struct command *command, int argc, char **argv)
     return status;
 }
 
-static const struct argp_option show_options[] = {{"ascii", 'a', NULL, 0, "ASCII only", 1}, {0}};
+static const struct argp_option show_options[] = {
+    {"ascii", 'a', NULL, 0, "ASCII only", 1},
+    {"footnotes", OPTION_FOOTNOTES, NULL, 0,
+     "below the diagram, what does not fit into it: which event was before which, texts, messages, "
+     "what a folded visit stands for, what ran on carriers; without it, how many there are",
+     1},
+    {0}};
 static const struct argp_child show_children[] = {{&picture_options, 0, NULL, 0},
                                                   {&colour_options, 0, NULL, 0},
                                                   {&options_common, 0, NULL, 0},

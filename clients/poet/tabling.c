@@ -4,6 +4,7 @@
 #include "clients/poet/chartrun.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/narrow.h"
+#include "clients/poet/pager.h"
 #include "clients/poet/paper.h"
 #include "clients/poet/tableasking.h"
 #include "clients/poet/tableforms.h"
@@ -91,7 +92,7 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
     }
     if (!w->some && !w->sheet_count && !section->page)
         date_title(&sheet, &w->subject->source,
-                   w->form == FORM_TEXT && w->f == stdout && isatty(STDOUT_FILENO));
+                   w->form == FORM_TEXT && w->f == stdout && pager_is_terminal());
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
@@ -280,6 +281,8 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
+    if (!o->follow && !o->file)
+        pager_begin();
     if (chartrun_wanted(o, sections, count))
         return chartrun(o, subject, sections, count);
     if (w.form == FORMS)

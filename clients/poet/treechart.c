@@ -1,5 +1,6 @@
 #include "clients/poet/treechart.h"
 
+#include "clients/poet/pager.h"
 #include "clients/source/boxing.h"
 #include "memory/memory.h"
 #include "render/icicle.h"
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define WIDTH_LETTERS 100u /* where there is no terminal */
 
@@ -53,10 +52,8 @@ bool treechart_form(const struct tables *o)
 
 static unsigned terminal_width(void)
 {
-    struct winsize size;
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-               ? size.ws_col
-               : WIDTH_LETTERS;
+    unsigned columns = pager_columns();
+    return columns ? columns : WIDTH_LETTERS;
 }
 
 static int write_text(const struct tables *o, const struct boxes *boxes)

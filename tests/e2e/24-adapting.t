@@ -28,7 +28,7 @@ unset POET_CONFIG
 start_server -o python.poet -q
 check "a client in Python" python3 "$root/examples/python/events.py"
 check "is sound" sound latest
-poet show latest --labels name >show.txt
+poet show latest --labels name --footnotes >show.txt
 is "two lines" "$(grep -c '^A:' show.txt)" 2
 is "one ends early" "$(poet dump --json latest | grep '"type":"gone"' | head -n 1 | grep -o '"event":"1:[0-9]*"')" '"event":"1:9"'
 like "each throw is before its catch" "$(poet dump --json latest)" '"type":"receive".*"relation":"async","partner":"1:2"'

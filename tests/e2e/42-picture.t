@@ -53,7 +53,7 @@ C
 poetcc -trace -g hang.c -o hang
 POET_OUTPUT=hang.poet ./hang
 until_true finished hang.poet
-poet show hang.poet --last 30 >hang.txt
+poet show hang.poet --last 30 --footnotes >hang.txt
 like "who woke whom" "$(cat hang.txt)" '^1:[0-9]+ T:main: signals, before [0-9]+:[0-9]+ T:taker[#0-9]*: goes on \(wake\)$'
 is "who waits for ever, for what and where" "$(grep -c '^T:taker[#0-9]*: waits for Q:more, in M:lock$' hang.txt)" 2
 like "their rows are not empty" "$(grep '^T:taker' hang.txt)" '╍╍╍'
@@ -105,7 +105,7 @@ C
 poetcc -trace -g ends.c -o ends
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
-poet show ends.poet >ends.txt
+poet show ends.poet --footnotes >ends.txt
 like "created" "$(cat ends.txt)" '^1:1 T:main: starts, before [0-9:]+ T:work: is created$'
 like "ended and joined" "$(cat ends.txt)" 'T:work: ends, before [0-9:]+ T:main: has joined$'
 like "given and taken" "$(cat ends.txt)" 'T:work[#2]*: gives one \(post\), before [0-9:]+ T:work[#2]*: takes one$'

@@ -4,7 +4,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${B:-$root/build}
 work=$(mktemp -d "${TMPDIR:-/tmp}/poet-e2e.XXXXXX")
 mkdir -m 700 "$work/run"
-export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work/state" HOME="$work" LC_ALL=C.UTF-8
+export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work/state" HOME="$work" LC_ALL=C.UTF-8 PAGER=
 export PATH="$B/bin:$PATH"
 unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOURCE_DATE_EPOCH
 export POET_WAIT_MS=10000 # on a machine under load nothing is lost; tests of the bound set their own
