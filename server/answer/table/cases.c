@@ -16,6 +16,7 @@ struct work {
     struct cases cases;
     bool *waits;
     bool begun;
+    bool unswitched; /* of a thread the kernel did not say when it was switched */
 };
 
 static void *begin(const struct table_view *view, char **problem)
@@ -42,17 +43,19 @@ static uint32_t maker_of(const struct work *w, const struct course_of *course)
     return CASES_NOBODY;
 }
 
-/* When a thread was blocked, as far as the order tells, by the program's clock: idle in a pool, too. */
+/* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in a pool,
+ * too; and asleep in calls that are no events, where the kernel said when it was switched. */
 struct absence {
     struct case_away *items;
     size_t count, room;
     int64_t start_ns;
+    bool switched;
 };
 
 static void add_absence(void *context, const struct spell *spell)
 {
     struct absence *a = context;
-    if (spell->state != STATE_BLOCKED)
+    if (spell->state != STATE_BLOCKED && !(a->switched && spell->state == STATE_SYSTEM))
         return;
     a->items = grow(a->items, &a->room, a->count + 1, sizeof *a->items);
     a->items[a->count++] =
@@ -61,9 +64,13 @@ static void add_absence(void *context, const struct spell *spell)
 
 static void add_absences(struct work *w, const struct course_of *course)
 {
-    struct absence a = {.start_ns = (int64_t)w->entered.run->start_ns};
+    const struct lives *lives = &w->view->lives;
+    struct absence a = {.start_ns = (int64_t)w->entered.run->start_ns,
+                        .switched = course && spans_best(lives->spans, course->thread,
+                                                         lives->source) == SPANS_SWITCHES};
+    w->unswitched |= !a.switched;
     if (course)
-        states_visit(&w->view->lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
+        states_visit(lives, course, INT64_MIN, INT64_MAX, add_absence, &a);
     cases_away(&w->cases, a.items, a.count);
 }
 
@@ -177,6 +184,11 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         add_called(w, sorted, c->count, sorted[i], t);
     }
     entered_notes(&w->entered, t);
+    if (w->unswitched)
+        table_add_note(t,
+                       "the kernel did not say of all threads when they were switched: one that "
+                       "sleeps in a call that is no event counts as running, so fewer calls may be "
+                       "concurrent");
     table_arrange(t, view->request, "thread_ns");
     free(sorted);
 }

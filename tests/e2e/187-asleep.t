@@ -1,0 +1,68 @@
+#!/bin/bash
+# A thread that sleeps in a call that is no event is no running thread: calls made meanwhile are sequential,
+# where the kernel says when threads were switched.
+. "$(dirname "$0")/lib.sh"
+cat >asleep.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static _Atomic int tid, stop;
+static volatile long n;
+__attribute__((noinline)) void beside(void) { n++; }
+__attribute__((noinline)) void alone(void) { n++; }
+static void on(int s) { (void)s; }
+static void *sleeps(void *p)
+{
+    tid = (int)syscall(SYS_gettid);
+    while (!stop)
+        n++;
+    stop = 2;
+    pause();
+    return p;
+}
+static int state(void)
+{
+    char path[64], c = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *f = fopen(path, "r");
+    if (!f || fscanf(f, "%*d (%*[^)]) %c", &c) != 1)
+        c = 0;
+    if (f)
+        fclose(f);
+    return c;
+}
+int main(void)
+{
+    pthread_t t;
+    signal(SIGUSR1, on);
+    pthread_create(&t, NULL, sleeps, NULL);
+    while (!tid)
+        ;
+    for (int i = 0; i < 10; i++)
+        beside();
+    stop = 1;
+    while (stop != 2 || state() != 'S')
+        ;
+    for (int i = 0; i < 10; i++)
+        alone();
+    pthread_kill(t, SIGUSR1);
+    pthread_join(t, NULL);
+    return 0;
+}
+C
+poetcc -profile -g -O1 asleep.c -o asleep
+POET_METERS=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
+until_true finished asleep.poet
+if ! poet states asleep.poet | grep -q 'as the kernel switched threads, exactly'; then
+    skip 'the kernel tells of no switches here'
+    done_testing
+    exit
+fi
+cases() { perl -ne 'print "$2:$1 " if /"scope":"'"$1"' .*?"case":"([SC])","calls":(\d+)/' table; }
+poet calls --cases --json asleep.poet >table
+is 'calls beside one that is at work are concurrent' "$(cases beside)" '10:C '
+is 'calls beside one that is asleep are sequential' "$(cases alone)" '10:S '
+done_testing
