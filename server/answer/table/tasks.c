@@ -2,7 +2,9 @@
 #include "memory/memory.h"
 #include "server/answer/table/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int64_t made_at(const struct course_of *c)
 {
@@ -104,6 +106,20 @@ static void keep_wanted(const struct table_view *view, struct shown_table *t)
     t->row_count = kept;
 }
 
+/* By the clock of the wall, which says the same wherever it is read. */
+static struct table_cell clock_of(const struct run *run, int64_t ns)
+{
+    uint64_t at = run->wall_ns + (uint64_t)ns;
+    time_t seconds = (time_t)(at / 1000000000u);
+    struct tm tm;
+    char text[40], all[48];
+    if (!run->wall_ns || !gmtime_r(&seconds, &tm))
+        return (struct table_cell){0};
+    strftime(text, sizeof text, "%H:%M:%S", &tm);
+    snprintf(all, sizeof all, "%s.%03u", text, (unsigned)(at / 1000000u % 1000u));
+    return cell_text(all);
+}
+
 static void fill_tasks(void *work, const struct table_view *view, struct shown_table *t)
 {
     static const char *const names[] = {"created", "deleted", "started", "ended", "executing"};
@@ -115,6 +131,7 @@ static void fill_tasks(void *work, const struct table_view *view, struct shown_t
     table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
+    table_add_column(t, "clock", "clock (UTC)", TABLE_TEXT, NULL);
     for (uint32_t i = 0; i < count; i++) {
         bool made = list[i]->made_ns != INTERVALS_NEVER;
         struct table_cell *cells =
@@ -124,6 +141,8 @@ static void fill_tasks(void *work, const struct table_view *view, struct shown_t
         cells[0] = cell_line(list[i]->thread);
         if (!table_unknown_before(view, list[i]))
             cells[1] = cell_number(made_at(list[i]));
+        if (!table_unknown_before(view, list[i]))
+            cells[7] = clock_of(view->run, made_at(list[i]));
         table_row_line(t, list[i]->thread);
     }
     add_counts(t, list, count);
