@@ -1,6 +1,6 @@
 #!/bin/bash
 # Which calls are measured: names that are left out are whole names; what a handler calls before its
-# thread or process has begun is counted where it is called.
+# thread or process has begun is counted where it is called; what is not known of single calls is not said.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_METERS=calls POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
@@ -80,4 +80,38 @@ is 'tasks are listed with the time of day at which each was created' \
     my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1e9)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
     END { print $n }')" 16
 check 'no process wrote in the name of another' sound early.poet
+
+# ---- a call that goes on in stretches ----
+cat >stretches.c <<'C'
+#include <ucontext.h>
+static ucontext_t body_at, main_at;
+static char stack[262144];
+static volatile long n;
+__attribute__((noinline)) static void body(void)
+{
+    for (int i = 0; i < 5; i++) {
+        for (int k = 0; k < 100000; k++)
+            n++;
+        swapcontext(&body_at, &main_at);
+    }
+}
+__attribute__((noinline)) static void drive(void) { swapcontext(&main_at, &body_at); }
+int main(void)
+{
+    getcontext(&body_at);
+    body_at.uc_stack.ss_sp = stack;
+    body_at.uc_stack.ss_size = sizeof stack;
+    body_at.uc_link = &main_at;
+    makecontext(&body_at, body, 0);
+    for (int i = 0; i < 6; i++)
+        drive();
+    return 0;
+}
+C
+poetcc -profile -O1 stretches.c -o stretches
+measured stretches.poet ./stretches
+is 'what one stretch took is not said to be what a call took' \
+    "$(poet calls --json stretches.poet | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $r->{scope} =~ /^(body|drive)/ or next;
+    print "$1 $r->{calls} ", defined $r->{max_ns} ? "most" : "-", " ", defined $r->{mean_ns} ? "mean" : "-", "\n"' | sort | xargs)" \
+    'body 1 - mean drive 6 most mean'
 done_testing

@@ -87,13 +87,23 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
         *cell = cell_real((double)ns / (double)of);
 }
 
+/* The least and the most of a coroutine's calls are those of the stretches in which it ran: of none that
+ * has not ended, and less than a call took.  (Times are rounded, each by itself.) */
+static bool has_single(const struct call_sums *s)
+{
+    bool open = s->open || s->left > 0;
+    double most_ns = (double)s->calls * ((double)s->most_ns + 1) + 1000;
+    return s->ended && (uint64_t)s->left < s->calls &&
+           (open || !s->total || (double)s->total_ns <= most_ns);
+}
+
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
     if (s->total && calls_mean(s, s->total_ns) >= 0)
         cells[MEAN] = cell_number(calls_mean(s, s->total_ns));
     if (calls_cpu_known(s) && calls_mean(s, s->cpu_ns) >= 0)
         cells[CPU_MEAN] = cell_number(calls_mean(s, s->cpu_ns));
-    if (!s->ended)
+    if (!has_single(s))
         return;
     cells[MIN] = cell_number(s->least_ns);
     cells[MAX] = cell_number(s->most_ns);
