@@ -5,9 +5,10 @@
 #include "clients/poet/command.h"
 #include "wire/steer.h"
 
-/* Looks in a trace for a signal made at one point while a thread was about to wait at the other: since its last event it
- * had not waited yet, and another signal woke it, or none did before the program ended.  Returns a sentence, new memory;
- * NULL: the trace does not show that. */
+/* Looks in a trace for a signal made at one point while a thread was about to wait at the
+ * other: since its last event it had not waited yet, and another signal woke it, or none did
+ * before the program ended.  Returns a sentence, new memory; NULL: the trace does not show
+ * that. */
 char *healed_find(const struct command *command, const char *trace,
                   const struct steer_point *signal, const struct steer_point *wait);
 

@@ -43,7 +43,8 @@ REAL(int, eventfd_write, (int, eventfd_t))
 
 /* ---- a call under way ---- */
 
-/* What a thread is writing into a stream.  A value, not a place on the stack, which a handler may leave by a jump. */
+/* What a thread is writing into a stream.  A value, not a place on the stack, which a handler may
+ * leave by a jump. */
 struct writing {
     struct stream stream; /* key 0: it writes nothing */
     const void *site;

@@ -82,7 +82,8 @@ struct sending {
     bool told, telling; /* it is recorded, or that is under way */
 };
 
-/* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a jump. */
+/* What a thread is sending.  A value, not a place on the stack, which a handler may leave by a
+ * jump. */
 static __thread struct sending sending __attribute__((tls_model("initial-exec")));
 
 /* It can be received as soon as it is sent: its place is filled in before. */

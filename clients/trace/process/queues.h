@@ -7,8 +7,8 @@
 #pragma GCC visibility push(hidden)
 
 void queues_forked(void); /* in the child: the thread that forked sends nothing there */
-/* In a signal handler: records a message that is sent and received already.  False: it cannot be told whether that is
- * recorded yet. */
+/* In a signal handler: records a message that is sent and received already.  False: it cannot
+ * be told whether that is recorded yet. */
 bool queues_interrupted(void);
 
 #pragma GCC visibility pop
