@@ -147,6 +147,9 @@ void put_process(struct out *out, const struct shown_process *process)
     put_u32(out, process->argument_count);
     for (uint32_t i = 0; i < process->argument_count; i++)
         put_string(out, process->arguments[i]);
+    put_u32(out, process->variable_count);
+    for (uint32_t i = 0; i < process->variable_count; i++)
+        put_string(out, process->variables[i]);
     put_u32(out, process->module_count);
     for (uint32_t i = 0; i < process->module_count; i++) {
         put_u64(out, process->modules[i].start);
@@ -166,6 +169,10 @@ void get_process(struct in *in, struct shown_process *process)
     process->arguments = get_room(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
         process->arguments[process->argument_count] = get_string(in, NAME_BYTES);
+    n = get_count(in, STRING_BYTES);
+    process->variables = get_room(in, n, sizeof *process->variables);
+    for (; process->variables && process->variable_count < n; process->variable_count++)
+        process->variables[process->variable_count] = get_string(in, NAME_BYTES);
     n = get_count(in, MODULE_BYTES);
     process->modules = get_room(in, n, sizeof *process->modules);
     for (; process->modules && process->module_count < n; process->module_count++) {
@@ -188,6 +195,9 @@ void shown_process_free(struct shown_process *process)
     for (uint32_t i = 0; i < process->argument_count; i++)
         free(process->arguments[i]);
     free(process->arguments);
+    for (uint32_t i = 0; i < process->variable_count; i++)
+        free(process->variables[i]);
+    free(process->variables);
     for (uint32_t i = 0; i < process->module_count; i++)
         free(process->modules[i].path);
     free(process->modules);

@@ -69,6 +69,8 @@ struct shown_process {
     char *path, *host;
     char **arguments;
     uint32_t argument_count;
+    char **variables; /* of its environment (wire/variable.h) */
+    uint32_t variable_count;
     struct shown_module *modules;
     uint32_t module_count;
 };

@@ -110,6 +110,16 @@ void put_told_argument(struct out *out, struct text argument) { put_text(out, ar
 
 struct text get_told_argument(struct in *in) { return get_text(in); }
 
+void put_told_variables(struct out *out, uint32_t count) { put_u32(out, count); }
+
+uint32_t get_told_variables(struct in *in)
+{
+    uint32_t count = in->error || !in_left(in) ? 0 : get_u32(in);
+    if (!in->error && count > in_left(in) / 4)
+        in_fail(in, "more variables than bytes");
+    return in->error ? 0 : count;
+}
+
 void put_told_type(struct out *out, const struct told_type *told)
 {
     put_u16(out, told->code);

@@ -143,13 +143,16 @@ struct told_hello {
     uint32_t pid;
     uint64_t instance; /* no other process has it */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
-    uint32_t argument_count; /* so many texts follow */
+    uint32_t argument_count; /* so many texts follow; then its variables may */
 };
 void put_told_hello(struct out *out, const struct told_hello *told);
 /* Without the arguments: each is a get_told_argument, and in_done tells whether they were all. */
 bool get_told_hello(struct in *in, struct told_hello *told);
 void put_told_argument(struct out *out, struct text argument);
 struct text get_told_argument(struct in *in);
+/* How many variables follow the arguments (wire/variable.h), each as an argument; none where nothing follows. */
+void put_told_variables(struct out *out, uint32_t count);
+uint32_t get_told_variables(struct in *in);
 
 /* Code and name of an event type, and after which others its events come on a shared line. */
 struct told_type {

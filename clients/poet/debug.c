@@ -3,6 +3,7 @@
 #include "clients/poet/again.h"
 #include "clients/poet/exists.h"
 #include "clients/poet/recorded.h"
+#include "clients/poet/variables.h"
 #include "clients/poet/replay.h"
 #include "clients/source/breaks.h"
 #include "clients/source/installed.h"
@@ -201,6 +202,7 @@ static void start(const struct command *command, struct debugging *d,
         return;
     }
     bool compiled = loadable->traced || r->launched; /* who starts them is as it is */
+    variables_restore(command, &r->subject.source.book, r->quiet);
     replay_environment(r);
     setenv("POET_DEBUG", d->file, 1);
     setenv("POET_WAIT_MS", "10000", 0);

@@ -7,6 +7,7 @@
 #include "clients/poet/steering.h"
 #include "clients/poet/tables.h"
 #include "clients/poet/trial.h"
+#include "clients/poet/variables.h"
 #include "clients/source/otherwise.h"
 
 #include <errno.h>
@@ -476,6 +477,7 @@ static int provoke(struct provoking *p, unsigned number, char **words)
              steering_file(p->command, p->file, sizeof p->file, &p->led)) {
         if (!p->quiet)
             say_what(p);
+        variables_restore(p->command, &p->subject.source.book, p->quiet);
         status = try_it(p);
     }
     free(recorded);

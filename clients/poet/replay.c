@@ -7,6 +7,7 @@
 #include "clients/poet/loadable.h"
 #include "clients/poet/outcome.h"
 #include "clients/poet/recorded.h"
+#include "clients/poet/variables.h"
 #include "wire/endpoint.h"
 #include "wire/input.h"
 
@@ -65,6 +66,8 @@ static void take(void *user, const struct answer *answer)
     if (answer->part != PART_EVENT)
         return;
     get_event(answer->in, &event);
+    if (!answer->in->error)
+        unsteered_event(&r->unsteered, &r->subject.source.book, &event);
     if (!answer->in->error && flip_take(&r->flip, &event))
         plan_event(r->plan, &event);
     if (!answer->in->error && !r->libraries)
@@ -224,6 +227,7 @@ void replay_free(struct replaying *r)
     if (*r->input_file)
         unlink(r->input_file);
     inputs_free(&r->inputs);
+    unsteered_free(&r->unsteered);
     plan_free(r->plan);
 }
 
@@ -321,12 +325,37 @@ static int draw(const struct command *command, struct replaying *r, const struct
     return apart_picture(&apart, r->picture);
 }
 
+#define BEFORE 3u /* events of the thread, and the one that was to be */
+
+/* Where it first did something else: what of that is not steered.  A difference of the environment is said first. */
+static void say_unsteered(const struct command *command, const struct replaying *r)
+{
+    const struct script_end *end = &r->script->end;
+    struct shown_event was[BEFORE + 1];
+    struct unsteered_place place = {.did = end->why == SCRIPT_OTHER ? end->did : "",
+                                    .was = was,
+                                    .input = r->inputs.calls != 0,
+                                    .streams = r->inputs.streams};
+    for (uint64_t i = 0; i <= BEFORE && i <= end->event; i++)
+        if (plan_act(r->plan, end->thread, end->event - i, &was[place.was_count]))
+            place.was_count++;
+    char *said = unsteered_say(&r->unsteered, &r->subject.source.book, &place);
+    command_fail(command, "not steered: %s", said);
+    free(said);
+}
+
 static int say_outcome(const struct command *command, struct replaying *r, pid_t child, int status)
 {
     struct outcome o;
     outcome_make(&o, r, repeated(r), status);
+    char *differ = o.left ? variables_differ(&r->subject.source.book) : NULL;
+    if (differ)
+        command_fail(command, "the environment is not as it was recorded: %s", differ);
+    free(differ);
     if (!r->quiet || !o.good || o.more)
         command_fail(command, "%s", o.text);
+    if (o.left)
+        say_unsteered(command, r);
     int drawn = r->picture ? draw(command, r, &o, child) : EXIT_DONE;
     outcome_free(&o);
     return o.good ? drawn : EXIT_FAILED;
@@ -370,6 +399,7 @@ static int run_again(const struct command *command, struct replaying *r, char **
         return found ? EXIT_FAILED : 127;
     }
     say_input(command, r);
+    variables_restore(command, &r->subject.source.book, r->quiet);
     pid_t child = recorded_begin();
     if (child < 0)
         return command_fail(command, "%s", strerror(errno));

@@ -8,6 +8,7 @@
 #include "clients/poet/inputs.h"
 #include "clients/poet/steering.h"
 #include "clients/poet/subject.h"
+#include "clients/poet/unsteered.h"
 
 #include <limits.h>
 
@@ -29,6 +30,7 @@ struct replaying {
     struct flip flip;
     struct steer_head *led; /* as the program has it; NULL: nothing is flipped */
     char steer_file[400];
+    struct unsteered unsteered;
     char again[PATH_MAX]; /* the new trace, where none is named */
 };
 

@@ -32,7 +32,9 @@ static void tell_process(struct out *out, uint32_t index, const struct run_proce
                               .path = p->path,
                               .host = p->host,
                               .arguments = p->arguments,
-                              .argument_count = (uint32_t)p->argument_count};
+                              .argument_count = (uint32_t)p->argument_count,
+                              .variables = p->variables,
+                              .variable_count = (uint32_t)p->variable_count};
     s.modules = memory_zeroed(p->module_count + 1, sizeof *s.modules);
     for (size_t i = 0; i < p->module_count; i++) {
         struct shown_module *m = &s.modules[s.module_count++];

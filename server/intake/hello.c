@@ -29,6 +29,10 @@ bool hello_read(struct in *in, struct hello *hello)
     hello->arguments = memory_zeroed(told.argument_count + 1, sizeof *hello->arguments);
     for (; hello->argument_count < told.argument_count; hello->argument_count++)
         hello->arguments[hello->argument_count] = text_copy(get_told_argument(in));
+    uint32_t variables = get_told_variables(in);
+    hello->variables = memory_zeroed(variables + 1u, sizeof *hello->variables);
+    for (; hello->variable_count < variables; hello->variable_count++)
+        hello->variables[hello->variable_count] = text_copy(get_told_argument(in));
     if (told.clock_ns > INT64_MAX / 2 || told.wall_ns > INT64_MAX / 2)
         in_fail(in, "a time that cannot be");
     return in_done(in);
@@ -43,5 +47,8 @@ void hello_free(struct hello *hello)
     for (size_t i = 0; i < hello->argument_count; i++)
         free(hello->arguments[i]);
     free(hello->arguments);
+    for (size_t i = 0; i < hello->variable_count; i++)
+        free(hello->variables[i]);
+    free(hello->variables);
     *hello = (struct hello){0};
 }

@@ -27,13 +27,15 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
                                               .host = hello->host,
                                               .arguments = hello->arguments,
                                               .argument_count = hello->argument_count,
+                                              .variables = hello->variables,
+                                              .variable_count = hello->variable_count,
                                               .clock_ns = hello->clock_ns,
                                               .wall_ns = hello->wall_ns,
                                               .connected = true});
     identities_expect(&run->identities, hello->instance, number);
     hello->path = hello->host = NULL;
-    hello->arguments = NULL;
-    hello->argument_count = 0;
+    hello->arguments = hello->variables = NULL;
+    hello->argument_count = hello->variable_count = 0;
     run->connected++;
     run->sessions = grow(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
     while (run->session_count <= number)

@@ -19,8 +19,8 @@ struct hello {
     char *run, *environment, *path, *host;
     uint32_t pid;
     uint64_t instance, clock_ns, wall_ns;
-    char **arguments;
-    size_t argument_count;
+    char **arguments, **variables;
+    size_t argument_count, variable_count;
 };
 /* False with in->error if the body is bad. */
 bool hello_read(struct in *in, struct hello *hello);

@@ -202,6 +202,9 @@ static void process_free(struct run_process *process)
     for (size_t i = 0; i < process->argument_count; i++)
         free(process->arguments[i]);
     free(process->arguments);
+    for (size_t i = 0; i < process->variable_count; i++)
+        free(process->variables[i]);
+    free(process->variables);
     for (size_t i = 0; i < process->module_count; i++)
         free(process->modules[i].path);
     free(process->modules);

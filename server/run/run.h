@@ -27,8 +27,8 @@ struct run_module {
 struct run_process {
     uint32_t pid;
     char *path, *host;
-    char **arguments;
-    size_t argument_count;
+    char **arguments, **variables; /* variables: of its environment (wire/variable.h) */
+    size_t argument_count, variable_count;
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;

@@ -2,6 +2,7 @@
 # What a scheduler chooses is recorded (poet_choose) and given back: by chance it ran once, and so it runs again.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
+export POET_VARIABLES=none # the runs below have another seed each, which is not set back
 here=$root/tests/e2e
 times=${POET_TEST_RUNS:-3}
 replay() { # replay FILE NEW...
@@ -109,4 +110,65 @@ poetcc -trace -g more.c -o more
 replay pool.poet again.poet ./more >second
 is "a choice among another number is something else" "$?" 1
 like "and that is said" "$(cat said)" 'differs: T:.* did choose of M:m, where it did choose of M:m'
+
+# ---- the environment: what decides what a runtime does is set again; of all else the trace has no value ----
+unset POET_VARIABLES
+PASSWORD=correct-horse OWN=kept POET_VARIABLES=OWN UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=set.poet ./fibonacci >first
+until_true finished set.poet
+OMP_NUM_THREADS=3 UCPP_SEED=8 replay set.poet again.poet >second
+is "a run is the same without the variables that it had" "$? $(cmp first second 2>&1)" "0 "
+like "they are set as they were, and that is said" "$(cat said)" \
+    'environment is as it was recorded: (.*OWN=kept.*UCPP_S|.*UCPP_S.*OWN=kept.*)'
+like "each of them, and what was not set is not" "$(cat said)" 'UCPP_SEED=7.*UCPP_SCHEDULE=random.*without OMP_NUM_THREADS|UCPP_SCHEDULE=random.*UCPP_SEED=7.*without OMP_NUM_THREADS'
+zstd -dc set.poet >bytes 2>/dev/null
+is "no other value is in the trace" "$(cat set.poet bytes | grep -ac correct-horse) $(poet stat --json set.poet | grep -c correct-horse)" "0 0"
+
+# ---- what is not steered: the first difference says it ----
+cat >ends.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t ended;
+static void on(int number) { ended = number; }
+static void end_child(int fd)
+{
+    if (write(fd, "", 1) != 1)
+        exit(1);
+    while (!ended)
+        usleep(100);
+}
+int main(void)
+{
+    int ends[2];
+    char c;
+    if (pipe(ends) != 0)
+        return 1;
+    signal(SIGCHLD, on);
+    if (fork() == 0) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+        exit(read(ends[0], &c, 1) != 1);
+    }
+    if (getenv("EARLY"))
+        end_child(ends[1]);
+    for (int i = 0; i < 9; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    if (!getenv("EARLY"))
+        end_child(ends[1]);
+    return wait(0) < 0;
+}
+C
+poetcc -trace -g ends.c -o ends
+GONE=1 OTHER=1 POET_OUTPUT=ends.poet ./ends
+until_true finished ends.poet
+EARLY=1 OTHER=2 replay ends.poet again.poet
+is "a signal that comes elsewhere is a difference" "$?" 1
+like "which is named with what is not steered" "$(cat said)" 'not steered: likely when (a signal|SIGCHLD) comes.*; possible: input, time and random numbers \(poet record --with-input\), .*addresses'
+like "and the environment before it" "$(grep -A1 'not as it was recorded' said | tr '\n' ' ')" \
+    'with another value: OTHER; not set now: GONE; not set then: EARLY .*differs: '
 done_testing

@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 #include "wire/told.h"
+#include "wire/variable.h"
 
 #include <string.h>
 
@@ -50,8 +51,32 @@ static void a_hello_comes_back_with_its_arguments(void **state)
     assert_int_equal(got.argument_count, 2);
     assert_true(same(get_told_argument(&in), "x"));
     assert_true(same(get_told_argument(&in), "-v"));
+    assert_int_equal(get_told_variables(&in), 0); /* (nothing follows) */
+    assert_true(in_done(&in));
+    put_told_variables(&out, 2);
+    put_told_argument(&out, text_of("A=1"));
+    put_told_argument(&out, text_of("B#1f3c"));
+    size_t at = in.at;
+    in = in_from(out.data, out.size);
+    in.at = at;
+    assert_int_equal(get_told_variables(&in), 2);
+    assert_true(same(get_told_argument(&in), "A=1"));
+    assert_true(same(get_told_argument(&in), "B#1f3c"));
     assert_true(in_done(&in));
     out_free(&out);
+}
+
+static void variables_of_a_description_are_told_by_their_names(void **state)
+{
+    assert_true(variable_is_of("UCPP_SEED", 9, "ucpp"));
+    assert_false(variable_is_of("UCPP_", 5, "ucpp"));
+    assert_false(variable_is_of("UCPPSEED", 8, "ucpp"));
+    assert_false(variable_is_of("UC", 2, "ucpp"));
+    assert_true(variable_is_known("OMP_NUM_THREADS", 15));
+    assert_false(variable_is_known("AWS_SECRET", 10));
+    assert_true(variable_is_own("POET_RUN", 8) && variable_is_own("LD_PRELOAD", 10));
+    assert_false(variable_is_own("LD_LIBRARY_PATH", 15));
+    assert_int_not_equal(variable_check("a"), variable_check("b"));
 }
 
 /* Every message, filled with something, by number. */
@@ -172,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_comes_back_as_it_was_told),
         cmocka_unit_test(a_hello_comes_back_with_its_arguments),
+        cmocka_unit_test(variables_of_a_description_are_told_by_their_names),
         cmocka_unit_test(no_message_is_taken_that_is_cut_or_too_long),
         cmocka_unit_test(a_text_that_is_too_long_or_holds_a_zero_is_refused),
         cmocka_unit_test(older_files_tell_less),

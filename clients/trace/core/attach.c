@@ -32,6 +32,7 @@
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
+#include "clients/trace/core/variables.h"
 #include "clients/trace/measure/chosen.h"
 #include "clients/trace/measure/hooks.h"
 #include "clients/trace/measure/meters.h"
@@ -83,6 +84,7 @@ static size_t read_arguments(uint32_t *count)
 }
 
 static char environment[64] = "pthread";
+static bool is_child; /* made by fork: it has the variables of its parent */
 static char endpoint[400]; /* of this machine */
 static char target[400]; /* where an agent forwards to what is recorded; "": no agent is needed */
 
@@ -145,6 +147,8 @@ static void put_hello(struct out *out)
     put_told_hello(out, &hello);
     for (size_t i = 0; i < size; i += strlen(text + i) + 1)
         put_told_argument(out, text_within(text + i, LIMIT_TEXT_BYTES - 1));
+    if (!is_child) /* (other threads may be changing the environment) */
+        variables_put(out, environment);
     out_end(out);
 }
 
@@ -384,6 +388,7 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
 static void begin_child(void)
 {
     bool was_traced = thread_base != NULL && live_before_fork();
+    is_child = true;
     if (thread_mine && thread_mine->busy)
         server_queue_forked(
             thread_mine); /* forked by a signal handler: what it came between goes on */

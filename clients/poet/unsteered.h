@@ -1,0 +1,34 @@
+/* What a repeated run does not steer, and may therefore do otherwise: of the place where it
+ * first did. */
+#ifndef CLIENTS_POET_UNSTEERED_H
+#define CLIENTS_POET_UNSTEERED_H
+
+#include "clients/book/book.h"
+#include "memory/map.h"
+#include "wire/shown.h"
+
+struct unsteered {
+    struct map exits;    /* line, number of events by which a process ended */
+    struct map children; /* of handlers of signals that came from those */
+};
+
+/* Takes each event of the recorded run, in order. */
+void unsteered_event(struct unsteered *unsteered, const struct book *book,
+                     const struct shown_event *event);
+void unsteered_free(struct unsteered *unsteered);
+
+/* The place: what the thread did, and what it did there and before in the recorded run, the
+ * latest first. */
+struct unsteered_place {
+    const char *did; /* "": it is not known */
+    const struct shown_event *was;
+    uint32_t was_count;
+    bool input;   /* what calls brought from outside was recorded */
+    bool streams; /* but not what C's stdio read */
+};
+
+/* Returns the likely source first, with its reason, then what else is possible; new memory. */
+char *unsteered_say(const struct unsteered *unsteered, const struct book *book,
+                    const struct unsteered_place *place);
+
+#endif
