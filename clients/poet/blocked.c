@@ -120,6 +120,32 @@ static void sleepers_text(const struct report *r)
     }
 }
 
+/* Of threads that wait: those that hang, then those that another thread keeps waiting, then those that may be idle. */
+enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
+
+static enum blocked_rank blocked_rank(const struct report *r, const struct shown_wait *w)
+{
+    for (size_t i = 0; i < r->waits->cycle_count; i++)
+        for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
+            if (r->waits->cycles[i].steps[k].thread == w->thread)
+                return BLOCKED_HANGS;
+    if (w->fate != FATE_OPEN)
+        return BLOCKED_HANGS;
+    const struct book_line *about = book_line(r->book, w->about);
+    const struct target_kind *kind = about ? book_kind(r->book, w->about) : NULL;
+    return w->holder_count || (kind && kind->away) ? BLOCKED_KEPT : BLOCKED_IDLE;
+}
+
+static void waits_text(const struct report *r)
+{
+    for (unsigned rank = 0; rank < BLOCKED_RANKS; rank++)
+        for (size_t i = 0; i < r->waits->count; i++) {
+            const struct shown_wait *w = &r->waits->items[i];
+            if (!w->at_exit && blocked_rank(r, w) == rank)
+                one_text(r, w);
+        }
+}
+
 /* What is wrong comes first, then who waits. */
 static void print_text(const struct report *r)
 {
@@ -129,9 +155,7 @@ static void print_text(const struct report *r)
         cycle_text(r, &r->waits->cycles[i]);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         verdict_text(r, &r->waits->verdicts[i]);
-    for (size_t i = 0; i < r->waits->count; i++)
-        if (!r->waits->items[i].at_exit)
-            one_text(r, &r->waits->items[i]);
+    waits_text(r);
     sleepers_text(r);
     at_exit_text(r);
 }
@@ -304,7 +328,8 @@ static const struct argp argp = {
     .doc =
         "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
         "and who can never go on because nobody is left who could wake it; then each thread that waits, "
-        "oldest first: for what, since when, called from where, who holds it, and where that was "
+        "those that hang first, then those that a thread keeps waiting, each oldest first: for what, "
+        "since when, called from where, who holds it, and where that was "
         "taken.  What is not certain is said to be so, and why.  Threads of a program that ended by itself "
         "are listed as waiting at exit: no hang.",
     .children = children};

@@ -51,4 +51,51 @@ like "and it is said which it was, and which woke it" "$(cat said)" \
 check "whose trace is a trace" poet check new.poet
 is "and the wake has one cause, which is certain" "$(poet dump new.poet | grep -c 'DOUBTFUL')" 0
 is "nothing else is left" "$(ls new.*)" new.poet
+
+# ---- who waits: what a thread keeps waiting stands before what is idle, though that waits longer ----
+cat >kept.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static atomic_int waiting, has, quit;
+static void *idle(void *p)
+{
+    pthread_mutex_lock(&lock);
+    waiting = 1;
+    while (!quit)
+        pthread_cond_wait(&work, &lock);
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+static void *holds(void *p)
+{
+    pthread_mutex_lock(&held);
+    has = 1;
+    while (!quit)
+        usleep(1000);
+    pthread_mutex_unlock(&held);
+    return p;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_create(&t[0], 0, idle, 0);
+    while (!waiting)
+        usleep(100);
+    pthread_mutex_lock(&lock); /* it waits now */
+    pthread_mutex_unlock(&lock);
+    pthread_create(&t[1], 0, holds, 0);
+    while (!has)
+        usleep(100);
+    return pthread_mutex_lock(&held);
+}
+C
+poetcc -trace -g kept.c -o kept
+POET_OUTPUT=kept.poet ./kept 2>/dev/null &
+pids="$pids $!"
+waits_kept() { poet blocked kept.poet | grep -q '^T:main asks for M:held' && poet blocked kept.poet | grep -q '^T:idle'; }
+until_true waits_kept
+is "what is held comes before what is idle" "$(poet blocked kept.poet | grep -o '^T:[a-z]*' | xargs)" "T:main T:idle"
 done_testing
