@@ -67,9 +67,11 @@ static void print_command(const struct complete_command *c, FILE *f)
         fputs(" \\\n            '1:run:_poet_runs' '2:file:_poet_sources' ;;\n", f);
         return;
     }
+    if (c->kind == TAKES_PROGRAM && strcmp(c->name, "record") != 0)
+        fputs(" \\\n            '1:run:_poet_runs'", f);
     fputs(" \\\n            '*:", f); /* '*:argument:_poet_runs' */
     if (c->kind == TAKES_PROGRAM)
-        fputs(":program:_normal", f);
+        fputs(":program:_poet_program", f);
     else
         print_action("argument", c->kind, c->words, f);
     fputc('\'', f);
@@ -87,6 +89,10 @@ void complete_zsh(const struct complete *all, FILE *f)
         "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
         "_poet_endpoints() { _poet_words endpoints }\n"
         "_poet_libraries() { _poet_words libraries }\n"
+        "_poet_program() { # -- may stand before it\n"
+        "    local at_=${words[(i)--]}\n"
+        "    (( at_ < CURRENT )) && shift at_ words && (( CURRENT -= at_ ))\n"
+        "    _normal\n}\n"
         "_poet_sources() {\n    local -a words_\n"
         "    words_=(${(f)\"$(poet source $words[2] --csv --columns file 2>/dev/null |\n"
         "        sed '1d;s/\\r$//;s|.*/||')\"})\n    compadd -a words_\n}\n\n"
@@ -96,7 +102,7 @@ void complete_zsh(const struct complete *all, FILE *f)
         "'-profile[and measure the calls of functions]' "
         "'-processes[and what processes do with each other]' \\\n"
         "            '--poet-flags[print what -trace adds]' '*:file:_files'\n        return\n    fi\n"
-        "    local -a commands\n    commands=(\n",
+        "    local -a commands_\n    commands_=(\n",
         f);
     for (size_t i = 0; i < all->count; i++) {
         fprintf(f, "        '%s:", all->commands[i].name);
@@ -106,9 +112,9 @@ void complete_zsh(const struct complete *all, FILE *f)
     fputs("        'help:explain a command'\n    )\n"
           "    _arguments -C '(- *)--help[this text]' '(- *)--version[which one]' "
           "'1:command:->command' '*::argument:->argument'\n"
-          "    case $state in\n    command) _describe -t commands command commands ;;\n"
+          "    case $state in\n    command) _describe -t commands command commands_ ;;\n"
           "    argument)\n        case $words[1] in\n"
-          "        help) _describe -t commands command commands ;;\n",
+          "        help) _describe -t commands command commands_ ;;\n",
           f);
     for (size_t i = 0; i < all->count; i++)
         print_command(&all->commands[i], f);

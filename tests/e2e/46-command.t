@@ -198,6 +198,11 @@ if command -v zsh >/dev/null; then
     touch only.poet
     check "zsh: an argument" zsh_completes "poet blocked onl" "only.poet "
     check "zsh: a value" zsh_completes "poet calls --format pp" "pprof"
+    mkdir -p programs && printf '#!/bin/sh\n' >programs/completed && chmod +x programs/completed
+    check "zsh: a program" zsh_completes "poet record programs/comp" "completed "
+    check "zsh: a program behind --" zsh_completes "poet record -- programs/comp" "completed "
+    check "zsh: a program behind a trace" zsh_completes "poet replay only.poet -- programs/comp" "completed "
+    check "zsh: a trace before a program" zsh_completes "poet replay onl" "only.poet "
     check "zsh: a word or a file" zsh_completes "poet import shi" "shiviz "
     rm only.poet
 else
