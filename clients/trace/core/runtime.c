@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define FOUND 16
+#define PYTHON "locks of Python, unless it imports poet"
 #define SCAN_BYTES ((size_t)64 << 20) /* of one module, at most */
 
 /* Their locks and queues stand on futexes and atomics of their own. */
@@ -135,6 +136,8 @@ void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_pro
         if (strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0 &&
             !runtime_is_followed(file))
             add(libraries[i].name, file);
+    if (!records && strncmp(file, "libpython", 9) == 0)
+        add(PYTHON, file);
     if (is_go(info))
         add("Go", file);
     if (is_program)
@@ -145,7 +148,7 @@ void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_pro
 
 static void tell_interpreter(bool warn)
 {
-    add("locks of Python, unless it imports poet", program_invocation_short_name);
+    add(PYTHON, program_invocation_short_name);
     runtimes_tell();
     if (warn)
         say("this is Python: the locks of its interpreter are left out; docs/python.md says how "
