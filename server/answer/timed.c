@@ -192,9 +192,18 @@ static int64_t columns_between(int64_t from, int64_t to)
     return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
 }
 
-/* Counts what was found from `first` on, away from the middle; whole columns that are not wanted any more
- * are dropped. */
-static void count_columns(struct timed *t, struct side *side, size_t first)
+/* Where clocks differ, times along a line may go back: what was found in a stretch counts as being in
+ * it, whatever its own time says. */
+static int64_t cell_within(const struct timed *t, int64_t time_ns, struct stretch s)
+{
+    int64_t last_ns = s.to_ns > s.from_ns ? s.to_ns - 1 : s.from_ns;
+    time_ns = time_ns < s.from_ns ? s.from_ns : time_ns > last_ns ? last_ns : time_ns;
+    return cell_of(t, time_ns);
+}
+
+/* Counts what was found from `first` on in a stretch, away from the middle; whole columns that are
+ * not wanted any more are dropped. */
+static void count_columns(struct timed *t, struct side *side, size_t first, struct stretch s)
 {
     uint64_t point = NO_POSITION;
     if (t->count > first)
@@ -202,7 +211,7 @@ static void count_columns(struct timed *t, struct side *side, size_t first)
               side->way > 0 ? by_time : by_time_back);
     for (size_t i = first; i < t->count; i++) {
         const struct repaired *f = &t->found[i];
-        int64_t cell = cell_of(t, f->time_ns), more = columns_between(side->cell, cell);
+        int64_t cell = cell_within(t, f->time_ns, s), more = columns_between(side->cell, cell);
         more = cell == side->cell ? f->point != point : more;
         if (cell != side->cell && more > side->columns) {
             t->count = i;
@@ -251,7 +260,7 @@ static uint64_t look_on(struct timed *t, struct side *side)
     for (uint32_t i = 0; i < t->line_count; i++)
         find_on(t, t->lines[i], s);
     side->edge_ns = side->way > 0 ? s.to_ns : s.from_ns;
-    count_columns(t, side, first);
+    count_columns(t, side, first, s);
     side->events += t->count - first;
     if (count < most / 8 && side->span_ns < INT64_MAX / 64)
         side->span_ns *= 8;

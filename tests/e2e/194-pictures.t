@@ -11,7 +11,7 @@ right() {
 }
 start_server -q
 for seed in 9 2; do
-    python3 "$root/tests/e2e/pictured.py" "run$seed" $seed 130
+    python3 "$root/tests/e2e/pictured.py" "run$seed" $seed 150
     run=$(ls "$XDG_STATE_HOME/poet/run$seed"-*.poet)
     until_true finished "$run"
     cp "$run" "run$seed.poet"
@@ -28,7 +28,7 @@ else
 fi
 
 . "$root/tests/e2e/display.sh"
-pictures script run2.poet 5 12 >script
+pictures script run2.poet 2 15 >script
 check "the viewer is led about" timeout 100 poet view run2.poet --script script
-right "windows of the viewer" pictures scenes run2.poet scene*
+right "windows of the viewer, and each again after a step back and on" pictures scenes run2.poet 15
 done_testing

@@ -4,8 +4,9 @@ dump` alone; what is wrong is printed, a line each, with the command that drew i
     pictures.py files TRACE SEED COUNT    random windows, rows, clusters and folds, by order and by time, upright and in bands,
                                           as web page, SVG, PDF on pages, and text
     pictures.py answers TRACE BROWSER.PY  what a web page answers about any two events, and where it puts them, in a browser
-    pictures.py script TRACE SEED COUNT   prints a script of random changes of view for poet view, with COUNT scenes
-    pictures.py scenes TRACE FILE...      the scenes that poet view wrote"""
+    pictures.py script TRACE SEED COUNT   prints a script of random changes of view for poet view, with COUNT scenes, each
+                                          once more after a step back and on
+    pictures.py scenes TRACE COUNT        the scenes that poet view wrote: scene0, again0, ..."""
 import json
 import os
 import random
@@ -713,12 +714,12 @@ def print_script(trace, seed, count):
     for at in range(int(count)):
         for _ in range(choose.randint(1, 4)):
             print(choose.choice([
-                f"goto {choose.choice(run.ordered)}", "action page-left", "action page-right", "action fold",
-                f"hide {choose.choice(run.drawn)}", "action show-all", f"line {choose.choice(run.drawn)} {choose.randint(-3, 3)}",
-                f"time {choose.choice([0, 0, 3, 4.2, 5])}", f"drop {choose.choice(run.drawn)} {choose.choice(run.drawn)}",
-                "action start", "action end", "action least-crossing", f"pan {choose.randint(-400, 400)} 0",
-                f"zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
-        print(f"scene scene{at}")
+                f"goto {choose.choice(run.ordered)}", f"goto {choose.randrange(len(run.log))}", "action page-left",
+                "action page-right", "action fold", f"hide {choose.choice(run.drawn)}", "action show-all",
+                f"line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"time {choose.choice([0, 3, 4.2, 5, 5.9])}",
+                f"drop {choose.choice(run.drawn)} {choose.choice(run.drawn)}", "action start", "action end",
+                "action least-crossing", f"pan {choose.randint(-400, 400)} 0", f"zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
+        print(f"scene scene{at}\naction undo\naction redo\nscene again{at}")
     print("quit")
 
 
@@ -743,13 +744,22 @@ class Scene:
         self.when = None
 
 
-def look_at_scenes(trace, *files):
+def is_restored(at):
+    with open(f"scene{at}") as before, open(f"again{at}") as again:
+        return before.read() == again.read()
+
+
+def look_at_scenes(trace, count):
     run, bad, seen = Run(trace), 0, 0
     letters = {}
     for number, o in run.lines.items():
         if not o["hidden"]:
             letters[f"{o['letter']}:{o['name']}"] = int(number)
-    for file in files:
+    for at in range(int(count)):
+        file = f"scene{at}"
+        if not is_restored(at):
+            bad += 1
+            print(file, "# is another one after a step back and on")
         scene = Scene(file)
         if not scene.labels:
             continue
