@@ -67,6 +67,7 @@ void put_sleeper(struct out *out, const struct shown_sleeper *sleeper)
 {
     put_u32(out, sleeper->thread);
     put_u64(out, (uint64_t)sleeper->since_ns);
+    put_u8(out, sleeper->call);
     put_event(out, &sleeper->event);
 }
 
@@ -74,6 +75,7 @@ void get_sleeper(struct in *in, struct shown_sleeper *sleeper)
 {
     *sleeper = (struct shown_sleeper){.thread = get_u32(in)};
     sleeper->since_ns = (int64_t)get_u64(in);
+    sleeper->call = get_u8(in);
     get_event(in, &sleeper->event);
 }
 

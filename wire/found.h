@@ -43,6 +43,7 @@ struct shown_wait {
 struct shown_sleeper {
     uint32_t thread; /* its line */
     int64_t since_ns; /* when it gave its processor up */
+    uint8_t call; /* an enum asleep (wire/asleep.h); 0: it is not known in which it sleeps */
     struct shown_event event; /* its last one */
 };
 

@@ -10,6 +10,7 @@
 #include "clients/book/say.h"
 #include "clients/poet/json.h"
 #include "clients/source/waits.h"
+#include "wire/asleep.h"
 #include "wire/found.h"
 #include "wire/limits.h"
 
@@ -103,10 +104,11 @@ static uint32_t pid_of(const struct report *r)
 static void sleepers_text(const struct report *r)
 {
     size_t n = r->waits->sleeper_count;
-    char since[100], at[48];
-    if (!n)
+    char since[100], at[48], *all = waits_asleep(r->waits);
+    if (!all)
         return;
-    printf("%zu thread%s in calls that are not traced", n, n == 1 ? " sleeps" : "s sleep");
+    fputs(all, stdout);
+    free(all);
     if (pid_of(r))
         printf("; stacks: poet attach %u", pid_of(r));
     puts(":");
@@ -115,8 +117,10 @@ static void sleepers_text(const struct report *r)
         const char *site = subject_site(r->subject, &s->event);
         fate_since(since, sizeof since, &r->waits->now, s->since_ns);
         ref_print(at, sizeof at, s->event.at);
-        printf("    %s%s%s %s, after event %s%s%s\n", colour_begin(COLOUR_THREAD),
-               book_label(r->book, s->thread), colour_end(), since, at, *site ? " at " : "", site);
+        const char *call = asleep_name(s->call);
+        printf("    %s%s%s%s%s %s, after event %s%s%s\n", colour_begin(COLOUR_THREAD),
+               book_label(r->book, s->thread), colour_end(), *call ? " in " : "", call, since, at,
+               *site ? " at " : "", site);
     }
 }
 
@@ -200,6 +204,8 @@ static struct json_object *sleeper_json(const struct report *r, const struct sho
     const char *site = subject_site(r->subject, &s->event);
     json_object_object_add(o, "thread", line_json(r, s->thread));
     json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
+    json_object_object_add(o, "call",
+                           s->call ? json_object_new_string(asleep_name(s->call)) : NULL);
     json_object_object_add(o, "last", json_ref(s->event.at));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     return o;

@@ -3,6 +3,7 @@
 #include "clients/book/fate.h"
 #include "clients/source/waits.h"
 #include "memory/memory.h"
+#include "wire/asleep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,34 @@ static void add_neutral(const struct waits *w, struct shown_table *t)
              memory_printed("%zu threads wait; the first %u are shown", count, MOST));
 }
 
+static void set_sleeper(const struct waits *w, const struct shown_sleeper *s,
+                        struct table_cell *cells)
+{
+    const char *call = asleep_name(s->call);
+    cells[WHAT] = (struct table_cell){
+        .is = CELL_TEXT, .text = memory_printed("sleeps%s%s", *call ? ": " : "", call)};
+    cells[THREAD] = cell_line(s->thread);
+    if (w->now.now_ns >= s->since_ns)
+        cells[WAITED] = cell_number(w->now.now_ns - s->since_ns);
+    set_place(&cells[WHERE], s->event.process, s->event.site);
+    cells[EVENT] = cell_event(s->event.at);
+}
+
+/* What they wait for is not known: the sentence below says all that is. */
+static void add_sleepers(const struct waits *w, struct shown_table *t)
+{
+    char *all = waits_asleep(w);
+    t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->sleeper_count && t->row_count < MOST; i++) {
+        struct table_row row = {.event = w->sleepers[i].event.at};
+        PUSH(row.lines, row.line_count, w->sleepers[i].thread);
+        PUSH(t->rows, t->row_count, row);
+        set_sleeper(w, &w->sleepers[i], table_cells(t, t->row_count - 1));
+    }
+    if (all)
+        PUSH(t->notes, t->note_count, all);
+}
+
 /* What is known of an object that nobody may ever signal again, a note for each sentence. */
 static void add_notes(const struct book *book, const struct waits *w, struct shown_table *t)
 {
@@ -140,6 +169,17 @@ int hangs_at_exit(const struct tables *o, struct subject *subject, struct shown_
     add_columns(t, "waiting at exit");
     if (ok)
         add_neutral(&waits, t);
+    waits_free(&waits);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+int hangs_asleep(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    struct waits waits;
+    bool ok = ask(o, subject, &waits);
+    add_columns(t, "asleep in calls that are not traced");
+    if (ok)
+        add_sleepers(&waits, t);
     waits_free(&waits);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }

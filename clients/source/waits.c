@@ -1,8 +1,10 @@
 #include "clients/source/waits.h"
 
 #include "memory/memory.h"
+#include "wire/asleep.h"
 #include "wire/found.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 const struct shown_wait *waits_of(const struct waits *waits, uint32_t thread)
@@ -48,6 +50,45 @@ bool waits_take(struct waits *waits, const struct answer *answer)
         return !in->error;
     }
     return false;
+}
+
+/* " (futex 3, loader 1)", of those whose call is known. */
+static void put_calls(FILE *to, const struct waits *waits)
+{
+    const char *between = " (";
+    for (unsigned call = ASLEEP_NOT + 1; call < ASLEEP_CALLS; call++) {
+        size_t count = 0;
+        for (size_t i = 0; i < waits->sleeper_count; i++)
+            count += waits->sleepers[i].call == call;
+        if (count && waits->sleeper_count == 1)
+            fprintf(to, "%s%s", between, asleep_name(call));
+        else if (count)
+            fprintf(to, "%s%s %zu", between, asleep_name(call), count);
+        between = count ? ", " : between;
+    }
+    if (*between == ',')
+        putc(')', to);
+}
+
+char *waits_asleep(const struct waits *waits)
+{
+    int64_t since_ns = INT64_MIN; /* from when on all of them do */
+    char *text = NULL;
+    size_t size, n = waits->sleeper_count;
+    FILE *to = n ? open_memstream(&text, &size) : NULL;
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (waits->sleepers[i].since_ns > since_ns)
+            since_ns = waits->sleepers[i].since_ns;
+    if (n == 1)
+        fputs("1 thread sleeps in a call that is not traced", to);
+    else
+        fprintf(to, "%zu threads sleep in calls that are not traced", n);
+    put_calls(to, waits);
+    fprintf(to, ", since %.6f s", (double)since_ns / 1e9);
+    fclose(to);
+    return text;
 }
 
 void waits_free(struct waits *waits)

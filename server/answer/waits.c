@@ -92,7 +92,8 @@ static void add_running(struct waits_job *job, uint32_t thread)
     g->run_count++;
     struct asleep a = {.thread = thread};
     int64_t end_ns = g->run->connected ? 0 : g->run->ended_ns;
-    if (spans_asleep(g->run->spans, thread, end_ns, &a.since_ns) && g->asleep_count < SLEEPERS_MOST)
+    if (spans_asleep(g->run->spans, thread, end_ns, &a.since_ns, &a.call) &&
+        g->asleep_count < SLEEPERS_MOST)
         PUSH(g->asleep, g->asleep_count, a);
 }
 
@@ -409,7 +410,8 @@ static void tell_cycle(const struct waits_job *job, const uint32_t *waiters, uin
 static void tell_sleeper(const struct run *run, const struct asleep *a, struct reply *reply)
 {
     uint64_t position = order_thread_last(run->order, a->thread);
-    struct shown_sleeper sleeper = {.thread = a->thread, .since_ns = a->since_ns};
+    struct shown_sleeper sleeper = {
+        .thread = a->thread, .since_ns = a->since_ns, .call = (uint8_t)a->call};
     if (position == NO_POSITION || position < order_first(run->order))
         return;
     named_note(a->thread);

@@ -39,6 +39,7 @@ struct waits_graph {
     struct asleep { /* of those that run: not, as the kernel says */
         uint32_t thread;
         int64_t since_ns;
+        unsigned call; /* an enum asleep */
     } *asleep;
     uint32_t asleep_count;
     uint32_t *waiter_of; /* by line - 1: 1 + index, 0 it does not wait */

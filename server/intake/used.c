@@ -2,11 +2,14 @@
 
 #include "server/run/figures.h"
 #include "server/run/processors.h"
+#include "wire/asleep.h"
 #include "wire/limits.h"
 
 static void add(const struct used_by *by, struct usage_figure figure, bool exact, int64_t at_ns)
 {
     uint32_t line = figure.thread ? by->line(by->session, figure.thread) : 0;
+    if (line && figure.meter == USAGE_ASLEEP)
+        processors_asleep(by->run, line, figure.value, at_ns);
     if (figure.meter >= USAGE_METERS || (figure.thread && !line))
         return;
     if (figure.value > INT64_MAX)

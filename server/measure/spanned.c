@@ -73,14 +73,26 @@ static const struct turn *sleep_until_end(const struct turns *t, int64_t end_ns)
     return NULL;
 }
 
-bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns)
+/* As it was seen from outside, where no switch is known. */
+static bool seen_asleep(const struct thread *t, int64_t *since_ns, unsigned *call)
+{
+    *since_ns = t ? t->asleep_ns : 0;
+    *call = t ? t->asleep : ASLEEP_NOT;
+    return *call != ASLEEP_NOT;
+}
+
+bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
+                  unsigned *call)
 {
     const struct thread *t = spanned_thread(spans, line);
-    const struct turn *last = t && t->turns.count ? &t->turns.items[t->turns.count - 1] : NULL;
-    const struct turn *whole = last ? sleep_until_end(&t->turns, end_ns) : NULL;
+    if (!t || !t->turns.count)
+        return seen_asleep(t, since_ns, call);
+    const struct turn *last = &t->turns.items[t->turns.count - 1];
+    const struct turn *whole = sleep_until_end(&t->turns, end_ns);
     last = whole ? whole : last;
-    *since_ns = last ? last->at_ns : 0;
-    return last && last->what == SWITCHED_ASLEEP;
+    *since_ns = last->at_ns;
+    *call = t->asleep_ns >= *since_ns ? t->asleep : ASLEEP_NOT;
+    return last->what == SWITCHED_ASLEEP;
 }
 
 int64_t spans_known_ns(const struct spans *spans, uint32_t line)

@@ -4,6 +4,7 @@
 
 #include "memory/map.h"
 #include "server/measure/turns.h"
+#include "wire/asleep.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,8 @@ struct thread {
     struct samples samples;
     struct samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
+    unsigned asleep; /* an enum asleep, as it was seen last, */
+    int64_t asleep_ns; /*   and when */
 };
 
 struct spans {

@@ -93,6 +93,13 @@ static struct sample *sample_of(struct samples *s, int64_t at_ns, size_t most_it
     return &s->items[s->count++];
 }
 
+void spans_told_asleep(struct spans *spans, uint32_t line, uint64_t call, int64_t at_ns)
+{
+    struct thread *t = made_thread(spans, line);
+    t->asleep = call < ASLEEP_CALLS ? (unsigned)call : ASLEEP_OTHER;
+    t->asleep_ns = at_ns;
+}
+
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last)
 {

@@ -52,7 +52,10 @@ void spans_free(struct spans *spans); /* NULL: nothing */
 /* What is too early is left out; when there is no more room, all that comes is, and counted. */
 void spans_switched(struct spans *spans, uint32_t line, enum switched what, unsigned cpu,
                     int64_t at_ns); /* cpu UINT_MAX: on which processor is not known */
-/* By then it had had a processor for so long, or (delay) wanted one in vain.  last: it has ended, and says so itself. */
+/* In which call it was seen to sleep, an enum asleep. */
+void spans_told_asleep(struct spans *spans, uint32_t line, uint64_t call, int64_t at_ns);
+/* By then it had had a processor for so long, or (delay) wanted one in vain.
+ * last: it has ended, and says so itself. */
 void spans_stood(struct spans *spans, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                  bool last);
 /* Its own clock at one of its events.  anew: how long it ran before that is not known. */
@@ -86,9 +89,12 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 /* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
 int64_t spans_switched_until(const struct spans *spans, const struct course_of *course,
                              enum spans_source most);
-/* Did it, as the last that is known of it, give its processor up, and when?  By switches alone.  end_ns: when all of the run
- * had gone, 0 if it has not; a thread that is killed as it sleeps gets a processor once more, for its end. */
-bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns);
+/* Did it, as the last that is known of it, give its processor up, and when?  By switches; where none
+ * are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it since;
+ * end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it sleeps gets a
+ * processor once more, for its end. */
+bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
+                  unsigned *call);
 
 /* Zero-initialised; of one thread, and one source. */
 struct spans_walk {

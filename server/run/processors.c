@@ -26,6 +26,11 @@ void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned
         spans_switched(spans_in(run), line, (enum switched)what, cpu, at_ns);
 }
 
+void processors_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns)
+{
+    spans_told_asleep(spans_in(run), line, call, at_ns);
+}
+
 struct stays *processors_stays(struct run *run) { return spans_stays(spans_in(run)); }
 
 void processors_lost(struct run *run, uint64_t switches) { spans_lost(spans_in(run), switches); }

@@ -10,6 +10,8 @@ void processors_stood(struct run *run, uint32_t line, bool delay, int64_t at_ns,
 void processors_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns, bool anew);
 void processors_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
                          int64_t at_ns); /* cpu UINT_MAX: not known */
+/* In which call it sleeps, an enum asleep. */
+void processors_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
 struct stays *processors_stays(struct run *run); /* of tasks on carriers, to be filled */
 void processors_lost(struct run *run, uint64_t switches);
 /* Nobody tells of switches; the words are copied. */

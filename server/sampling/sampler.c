@@ -3,6 +3,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/sampling/asleep.h"
 #include "server/sampling/proc.h"
 #include "wire/limits.h"
 
@@ -20,6 +21,7 @@
 #define COST_PARTS                                                                                 \
     100u /* of a processor: no more than one of them goes into that, else they come more rarely */
 #define KEPT_MOST 1024u /* descriptors */
+#define ASLEEP_NS 100000000u /* a thread that did not run for so long is asked where it sleeps */
 #define CLOSED (-1)
 #define FIGURES 32u         /* of one process or thread, at most */
 
@@ -42,6 +44,9 @@ struct kept { /* of a thread */
     pid_t tid;
     uint64_t round; /* when it was there last */
     uint64_t told_ns; /* when something of it was told last */
+    uint64_t still_ns; /* the sample by which it had run last */
+    bool looked; /* where it sleeps since then */
+    uint8_t asleep; /* an enum asleep, as it was told last */
 };
 
 static size_t text_of_file(const struct sampler *s, const char *name, char *to, size_t room)
@@ -215,6 +220,63 @@ static struct kept *kept_of(struct sampler *s, const struct sampled_thread *thre
     return kept;
 }
 
+/* The rest of a name in the thread's folder, as text_of_file(). */
+static size_t text_of_thread(const struct sampler *s, pid_t tid, const char *of, char *to,
+                             size_t room)
+{
+    char name[48];
+    snprintf(name, sizeof name, "task/%d/%s", (int)tid, of);
+    return text_of_file(s, name, to, room);
+}
+
+static bool is_of_loader(const struct sampler *s, uint64_t word)
+{
+    int fd = openat(s->process, "maps", O_RDONLY | O_CLOEXEC);
+    FILE *maps = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char *line = NULL;
+    size_t room = 0;
+    bool is = false;
+    while (maps && !is && getline(&line, &room, maps) > 0)
+        is = asleep_of_loader(line, word);
+    free(line);
+    if (maps)
+        fclose(maps);
+    else if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static enum asleep asleep_in(const struct sampler *s, pid_t tid)
+{
+    char text[256];
+    uint64_t word;
+    size_t size = text_of_thread(s, tid, "syscall", text, sizeof text);
+    if (!size)
+        return asleep_wchan(text, text_of_thread(s, tid, "wchan", text, sizeof text));
+    enum asleep is = asleep_syscall(text, size, &word);
+    return is == ASLEEP_FUTEX && is_of_loader(s, word) ? ASLEEP_LOADER : is;
+}
+
+/* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says nothing. */
+static void put_asleep(const struct sampler *s, const struct sampled_thread *thread,
+                       struct kept *kept, bool ran, struct usage *now, uint64_t now_ns)
+{
+    if (kept->asleep && !kept->looked) {
+        usage_put(now, thread->code, USAGE_ASLEEP, ASLEEP_NOT);
+        kept->asleep = ASLEEP_NOT;
+    }
+    if (ran) {
+        kept->still_ns = now_ns;
+        kept->looked = false;
+    }
+    if (kept->looked || now_ns - kept->still_ns < ASLEEP_NS)
+        return;
+    kept->looked = true;
+    kept->asleep = (uint8_t)asleep_in(s, thread->tid);
+    if (kept->asleep)
+        usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
+}
+
 static void put_thread(struct sampler *s, const struct sampled_thread *thread, struct usage *last,
                        struct usage *now, uint64_t now_ns)
 {
@@ -234,6 +296,8 @@ static void put_thread(struct sampler *s, const struct sampled_thread *thread, s
         usage_put(now, thread->code, f[i].meter, f[i].value);
     }
     kept->told_ns = any ? now_ns : kept->told_ns;
+    if (n)
+        put_asleep(s, thread, kept, any, now, now_ns);
 }
 
 static bool is_gone(void *context, uint64_t a, uint64_t b, void *value)

@@ -66,7 +66,7 @@ C
 poetcc -trace -g noted.c -o noted
 POET_OUTPUT=noted.poet ./noted 2>/dev/null &
 pids="$pids $!"
-noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread sleeps in calls that are not traced' answer; }
+noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread sleeps in a call that is not traced' answer; }
 check "one whose last event has a text" until_true noted || cat answer
 program=$(ls "$work"/run | sed -n 's/^poet-\([0-9]*\).sock$/\1/p' | head -n 1)
 if [ -n "$program" ] && command -v gdb >/dev/null; then

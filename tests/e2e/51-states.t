@@ -159,5 +159,5 @@ is "no such chart" "$(status poet states "$run" --chart pie)" 2
 # ---- one page ----
 like "a report has what to look at first" "$(poet report "$run")" "^what to look at first"
 like "and where the time went" "$(poet report "$run")" "^where the threads' time went"
-is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 9
+is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 10
 done_testing

@@ -51,7 +51,7 @@ like "what the greatest step would win at zero" "$(sed -n '/decided how long/,$p
     "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
-    "run what hangs hints memory waiting at exit states waits calls path "
+    "run what hangs asleep in calls that are not traced hints memory waiting at exit states waits calls path "
 is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
 is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"path"}{length_ns})' convoy.json)" 0
 is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("path")' convoy.json)" 2

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Threads that sleep in calls that are not traced: how many in which call, also of a run that was killed.
+. "$(dirname "$0")/lib.sh"
+
+cat >library.c <<'C'
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int word;
+void library_waits(void)
+{
+    while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &word, FUTEX_WAIT, 0, 0, 0, 0);
+}
+void library_polls(void) { for (;;) poll(0, 0, -1); }
+C
+cat >asleep.c <<'C'
+#include <pthread.h>
+void library_waits(void);
+void library_polls(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    if (a) library_waits(); else library_polls();
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_create(&t[0], 0, work, t);
+    pthread_create(&t[1], 0, work, 0);
+    work(t);
+    return 0;
+}
+C
+# The loader's lock: a library's first function waits within dlopen, while another thread wants the lock.
+cat >plugin.c <<'C'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int word;
+__attribute__((constructor)) static void begin(void)
+{
+    for (;;) syscall(SYS_futex, &word, FUTEX_WAIT, 0, 0, 0, 0);
+}
+C
+cat >loads.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *load(void *name)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    dlopen(name, RTLD_NOW);
+    return name;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, load, "./plugin.so");
+    return load("./plugin.so") == 0;
+}
+C
+gcc -g -shared -fPIC library.c -o liblibrary.so
+gcc -g -shared -fPIC plugin.c -o plugin.so
+gcc -g -pthread asleep.c -o asleep -L. -llibrary -Wl,-rpath,"$work"
+gcc -g -pthread loads.c -o loads -ldl
+for p in asleep loads; do
+    poet record -o $p.poet -- ./$p 2>/dev/null &
+    pids="$pids $!"
+done
+said() { poet blocked "$1.poet" 2>/dev/null | grep -q "$2"; }
+sleeping() { grep -q "^[0-9-]* 0x" /proc/$(own_processes asleep | head -n 1)/syscall; }
+if ! until_true sleeping; then
+    skip "which call a thread sleeps in cannot be read here"
+    done_testing
+    exit
+fi
+three='^3 threads sleep in calls that are not traced (futex 2, poll 1), since [0-9.]* s'
+two='^2 threads sleep in calls that are not traced (futex 1, loader 1), since [0-9.]* s'
+check "how many sleep in which call" until_true said asleep "$three"
+check "the loader's lock is told apart from other futexes" until_true said loads "$two"
+like "and which of them" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
+end_own_processes asleep
+end_own_processes loads
+over() { poet stat --json "$1.poet" | grep -q '"finished":true'; }
+until_true over asleep && until_true over loads
+check "also once it was killed" said asleep "$three:\$"
+check "with the loader, too" said loads "$two:\$"
+like "as JSON" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
+like "in the report" "$(poet report asleep.poet)" 'note: 3 threads sleep in calls that are not traced \(futex 2, poll 1\), since'
+like "with a row for each" "$(poet report asleep.poet)" '^sleeps: futex +T:main '
+done_testing

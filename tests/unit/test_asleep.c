@@ -1,0 +1,75 @@
+/* server/sampling/asleep: in which call a thread sleeps, by the texts of /proc. */
+#include "server/sampling/asleep.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static enum asleep in(long number, const char *rest, uint64_t *word)
+{
+    char text[200];
+    int size = snprintf(text, sizeof text, "%ld %s", number, rest);
+    return asleep_syscall(text, (size_t)size, word);
+}
+
+static void calls(void **state)
+{
+    (void)state;
+    uint64_t word;
+    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x7ffe 0x7f1\n", &word), ASLEEP_FUTEX);
+    assert_int_equal(word, 0x7f10a0);
+    assert_int_equal(in(SYS_read, "0x3 0x7ffe 0x10\n", &word), ASLEEP_READ);
+    assert_int_equal(in(SYS_sched_yield, "0x0\n", &word), ASLEEP_OTHER);
+    assert_int_equal(in(-1, "0x7ffe 0x7f1\n", &word), ASLEEP_NOT);
+    assert_int_equal(asleep_syscall("running\n", 8, &word), ASLEEP_NOT);
+    assert_int_equal(asleep_syscall("", 0, &word), ASLEEP_NOT);
+}
+
+static enum asleep by(const char *text) { return asleep_wchan(text, strlen(text)); }
+
+static void functions(void **state)
+{
+    (void)state;
+    assert_int_equal(by("futex_wait_queue"), ASLEEP_FUTEX);
+    assert_int_equal(by("__futex_wait"), ASLEEP_FUTEX);
+    assert_int_equal(by("hrtimer_nanosleep"), ASLEEP_SLEEP);
+    assert_int_equal(by("some_other_function"), ASLEEP_OTHER);
+    assert_int_equal(by("0"), ASLEEP_NOT);
+    assert_int_equal(by(""), ASLEEP_NOT);
+}
+
+static void loader(void **state)
+{
+    (void)state;
+    const char *of = "7f2000-7f3000 rw-p 00039000 fe:00 123 /usr/lib/x86_64-linux-gnu/"
+                     "ld-linux-x86-64.so.2\n",
+               *c = "7f2000-7f3000 rw-p 00039000 fe:00 123 /usr/lib/libld-1.so\n";
+    assert_true(asleep_of_loader(of, 0x7f2a48));
+    assert_true(asleep_of_loader(of, 0x7f2000));
+    assert_false(asleep_of_loader(of, 0x7f3000));
+    assert_false(asleep_of_loader(c, 0x7f2a48));
+    assert_false(asleep_of_loader("7f2000-7f3000 rw-p 00000000 00:00 0\n", 0x7f2a48));
+    assert_false(asleep_of_loader("", 0x7f2a48));
+}
+
+static void names(void **state)
+{
+    (void)state;
+    for (unsigned call = ASLEEP_NOT + 1; call < ASLEEP_CALLS; call++)
+        assert_true(*asleep_name(call));
+    assert_string_equal(asleep_name(ASLEEP_NOT), "");
+    assert_string_equal(asleep_name(ASLEEP_CALLS), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls), cmocka_unit_test(functions),
+                                       cmocka_unit_test(loader), cmocka_unit_test(names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

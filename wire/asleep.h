@@ -1,0 +1,47 @@
+/* In which call of the system a thread sleeps, as the server sees from outside (/proc, proc(5)): a
+ * figure of the message USAGE that is no sum. */
+#ifndef WIRE_ASLEEP_H
+#define WIRE_ASLEEP_H
+
+#include <stdint.h>
+
+#define USAGE_ASLEEP 64u /* beside the meters of wire/usage.h; its value is one of these */
+
+/* number, NAME, what it is called */
+#define ASLEEPS(A)                                                                                 \
+    A(0, NOT, "")                                                                                  \
+    A(1, FUTEX, "futex")                                                                           \
+    A(2, LOADER, "loader") /* a futex of the dynamic loader's: a lock of dlopen and dlclose */     \
+    A(3, READ, "read")                                                                             \
+    A(4, WRITE, "write")                                                                           \
+    A(5, POLL, "poll")                                                                             \
+    A(6, SELECT, "select")                                                                         \
+    A(7, EPOLL, "epoll_wait")                                                                      \
+    A(8, RECEIVE, "recv")                                                                          \
+    A(9, SEND, "send")                                                                             \
+    A(10, ACCEPT, "accept")                                                                        \
+    A(11, CONNECT, "connect")                                                                      \
+    A(12, WAIT, "wait")                                                                            \
+    A(13, SLEEP, "sleep")                                                                          \
+    A(14, SIGNAL, "signal") /* pause, sigwait, sigsuspend */                                       \
+    A(15, LOCK, "file lock")                                                                       \
+    A(16, OTHER, "other")
+
+enum asleep {
+#define A(number, NAME, name) ASLEEP_##NAME = number,
+    ASLEEPS(A)
+#undef A
+        ASLEEP_CALLS
+};
+
+static inline const char *asleep_name(unsigned call)
+{
+    static const char *const names[ASLEEP_CALLS] = {
+#define A(number, NAME, name) [number] = name,
+        ASLEEPS(A)
+#undef A
+    };
+    return call < ASLEEP_CALLS ? names[call] : "";
+}
+
+#endif
