@@ -268,6 +268,8 @@ bool life_renew(struct thread *t)
 void life_end_main(void)
 {
     struct thread *t = thread_base;
+    if (!t && thread_runtime())
+        usage_tell_process();
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);

@@ -3,7 +3,10 @@
 
 #include "clients/trace/core/allowed.h"
 #include "clients/trace/core/clock.h"
+#include "clients/trace/core/filter.h"
+#include "clients/trace/core/link.h"
 #include "clients/trace/core/tell.h"
+#include "clients/trace/measure/region.h"
 #include "wire/region.h"
 #include "wire/usage.h"
 
@@ -94,6 +97,21 @@ static void put(struct out *body, uint32_t thread, const struct rusage *u, uint6
     put_figures(body, figures, PEAK + 2);
 }
 
+/* t NULL: by none of its queues. */
+static void usage_send(struct thread *t, const struct out *body)
+{
+    uint8_t bytes[MESSAGE_FRAME_BYTES + 16 + 9 * USAGE_FIGURE_BYTES];
+    struct out out = {.data = bytes, .room = sizeof bytes};
+    if (t) {
+        tell_control(t, MESSAGE_USAGE, body);
+        return;
+    }
+    out_begin(&out, MESSAGE_USAGE);
+    put_bytes(&out, body->data, body->size);
+    out_end(&out);
+    server_send(&out, atomic_load(&live));
+}
+
 /* What the process has read and written up to now: one more sample, since what the C library still holds in its buffers is
  * written after this. */
 static void tell_transfers(struct thread *t)
@@ -118,7 +136,26 @@ static void tell_transfers(struct thread *t)
     put_u64(&body, clock_now());
     put_figures(&body, figures, (uint32_t)n);
     if (n == METERS)
-        tell_control(t, MESSAGE_USAGE, &body);
+        usage_send(t, &body);
+}
+
+void usage_tell_process(void)
+{
+    uint8_t bytes[16 + 9 * USAGE_FIGURE_BYTES];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    struct rusage used;
+    bool wanted = wanted_first() & WANTED_USAGE || filter_none(); /* as of a queue's thread */
+    if (!atomic_load(&live) || !allowed(ALLOWED_USAGE) || !wanted)
+        return;
+    int saved = errno;
+    if (getrusage(RUSAGE_SELF, &used) == 0) {
+        put_u8(&body, 1);
+        put_u64(&body, clock_now());
+        put(&body, 0, &used, 0);
+        usage_send(NULL, &body);
+    }
+    tell_transfers(NULL);
+    errno = saved;
 }
 
 void usage_tell(struct thread *t, bool process)
