@@ -30,7 +30,7 @@ void about_help(struct view *view)
     gtk_label_set_max_width_chars(GTK_LABEL(text), 70);
     g_object_set(text, "margin-top", 18, "margin-bottom", 18, "margin-start", 22, "margin-end", 22,
                  NULL);
-    gtk_window_set_child(GTK_WINDOW(window), text);
+    gtk_window_set_child(GTK_WINDOW(window), dialog_scrolled(text));
     gtk_window_present(GTK_WINDOW(window));
 }
 

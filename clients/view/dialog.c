@@ -31,6 +31,18 @@ GtkWidget *dialog_new(struct view *view, const char *title)
     return window;
 }
 
+GtkWidget *dialog_scrolled(GtkWidget *content)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_propagate_natural_width(GTK_SCROLLED_WINDOW(scrolled), TRUE);
+    gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(scrolled), TRUE);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), content);
+    gtk_widget_set_vexpand(scrolled, TRUE);
+    return scrolled;
+}
+
 /* ---- one line of text ---- */
 
 struct asking {

@@ -9,6 +9,9 @@ struct view;
 /* A window of that title over the viewer's, closed by Escape. */
 GtkWidget *dialog_new(struct view *view, const char *title);
 
+/* What of a dialog scrolls where the screen is not high enough; its buttons stay below it. */
+GtkWidget *dialog_scrolled(GtkWidget *content);
+
 struct dialog_question {
     const char *title, *words;
     const char *placeholder; /* NULL: none */

@@ -99,6 +99,6 @@ void preferences_show(struct view *view)
     add_switch(view, grid, 6, "Se_lect another event when one is scrolled away", &s->reselect);
     add_row(grid, 7, "Highlight what is _blocked longer than (ms, 0: nothing)", threshold);
     add_row(grid, 8, "_Editor", editor);
-    gtk_window_set_child(GTK_WINDOW(window), grid);
+    gtk_window_set_child(GTK_WINDOW(window), dialog_scrolled(grid));
     gtk_window_present(GTK_WINDOW(window));
 }

@@ -194,6 +194,7 @@ static struct running *window_new(struct view *view, const char *title, GtkWidge
 void running_show(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
+              *fields = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     struct running *r = window_new(view, "Run a program", box);
     r->form = form_new(&last.measure, true);
@@ -201,9 +202,10 @@ void running_show(struct view *view)
     gtk_box_append(GTK_BOX(buttons), button("Save as _file…", G_CALLBACK(on_save), r, false));
     gtk_box_append(GTK_BOX(buttons), button("Cance_l", G_CALLBACK(on_cancel), r, false));
     gtk_box_append(GTK_BOX(buttons), button("_Run", G_CALLBACK(on_start), r, true));
-    gtk_box_append(GTK_BOX(box), what_runs(r));
-    gtk_box_append(GTK_BOX(box), form_widget(r->form));
-    gtk_box_append(GTK_BOX(box), described());
+    gtk_box_append(GTK_BOX(fields), what_runs(r));
+    gtk_box_append(GTK_BOX(fields), form_widget(r->form));
+    gtk_box_append(GTK_BOX(fields), described());
+    gtk_box_append(GTK_BOX(box), dialog_scrolled(fields));
     gtk_box_append(GTK_BOX(box), r->wrong);
     gtk_box_append(GTK_BOX(box), buttons);
     gtk_window_present(GTK_WINDOW(r->window));

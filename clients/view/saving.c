@@ -362,7 +362,7 @@ static GtkWidget *content_new(struct saving *s)
     add_ranges(s, left);
     add_sizes(s, left);
     add_look(s, left);
-    gtk_box_append(GTK_BOX(across), left);
+    gtk_box_append(GTK_BOX(across), dialog_scrolled(left));
     gtk_box_append(GTK_BOX(across), preview_widget(s->preview));
     gtk_box_append(GTK_BOX(all), across);
     gtk_box_append(GTK_BOX(all), buttons_new(s));

@@ -14,7 +14,10 @@ static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char
                        const char *name, double x, double y)
 {
     graphene_point_t at;
-    bool turned = widget == view->canvas && camera_vertical(&view->camera);
+    bool drawn = widget == view->canvas, turned = drawn && camera_vertical(&view->camera);
+    double unit = drawn ? view->camera.unit_px : 1;
+    x *= unit;
+    y *= unit;
     if (!gtk_widget_compute_point(
             widget, view->window,
             &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))

@@ -21,6 +21,7 @@
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/legend.h"
+#include "clients/view/picture/letters.h"
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/reason.h"
@@ -159,6 +160,7 @@ static void connect_parts(struct view *view)
     view->news = (struct listener){take_news, view};
     view->link = (struct link){.ears = &session_ears, .user = view, .source.fd = -1};
     view->camera = (struct camera){.place.zoom = CAMERA_ZOOM_FIRST,
+                                   .unit_px = 1,
                                    .stage = &view->stage,
                                    .settings = &view->settings,
                                    .news = &view->news};
@@ -172,10 +174,35 @@ static void connect_parts(struct view *view)
     view->status.accept = on_accept;
 }
 
+static void on_letters(GtkSettings *settings, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    (void)settings;
+    (void)spec;
+    if (!letters_update(view))
+        return;
+    stage_stale(&view->stage);
+    canvas_resized(view, gtk_widget_get_width(view->canvas), gtk_widget_get_height(view->canvas));
+    picture_rebuild(view);
+    legend_show(view);
+    news_tell(&view->news, NEWS_LOOK);
+    gtk_widget_queue_draw(view->window);
+}
+
+/* What is drawn has the system's size of letters, now and whenever that changes. */
+static void follow_letters(struct view *view)
+{
+    GtkSettings *settings = gtk_widget_get_settings(view->window);
+    letters_update(view);
+    g_signal_connect(settings, "notify::gtk-font-name", G_CALLBACK(on_letters), view);
+    g_signal_connect(settings, "notify::gtk-xft-dpi", G_CALLBACK(on_letters), view);
+}
+
 static GtkWidget *picture_new(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    follow_letters(view);
     gtk_box_append(GTK_BOX(box), seek_new(view));
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));

@@ -7,6 +7,7 @@
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/axis.h"
 #include "clients/view/picture/jump.h"
+#include "clients/view/picture/letters.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
 #include "render/paint.h"
@@ -160,8 +161,8 @@ static int count_rows(struct view *view)
 static void show(struct view *view)
 {
     struct bands *b = view->bands;
-    gtk_widget_set_size_request(b->area, -1,
-                                (count_rows(view) + carried_count(b->carried)) * ROW_PX + KEY_PX);
+    int high = (count_rows(view) + carried_count(b->carried)) * ROW_PX + KEY_PX;
+    gtk_widget_set_size_request(b->area, -1, letters_px(view, high));
     gtk_widget_queue_draw(b->area);
 }
 
@@ -296,7 +297,7 @@ void bands_draw(struct view *view, cairo_t *cr, int width)
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     (void)area;
-    (void)height;
+    letters_scale(data, cr, &width, &height);
     bands_draw(data, cr, width);
 }
 
@@ -332,6 +333,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     struct table_names names = {the_book(view), view->link.sites};
     struct spell_row spell;
     (void)widget;
+    x = (int)(x / view->camera.unit_px);
+    y = (int)(y / view->camera.unit_px);
     if (keyboard || x < camera_names_px(&view->camera))
         return FALSE;
     int n = y / ROW_PX - count_rows(view);
@@ -348,10 +351,12 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 
 static void on_click(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
+    struct view *view = data;
     struct spell_row spell;
+    double unit = view->camera.unit_px;
     (void)gesture;
     (void)presses;
-    if (spell_at(data, x, y, &spell) && spell.event.line)
+    if (spell_at(data, x / unit, y / unit, &spell) && spell.event.line)
         jump_to_event(data, spell.event, NO_POSITION);
 }
 

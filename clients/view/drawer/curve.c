@@ -6,6 +6,7 @@
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/axis.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/letters.h"
 #include "clients/view/picture/view.h"
 #include "render/curveplot.h"
 #include "render/lettering.h"
@@ -66,7 +67,7 @@ static double left_px(const struct curvebox *b)
 
 static double right_px(const struct curvebox *b)
 {
-    int width = gtk_widget_get_width(b->area);
+    int width = (int)(gtk_widget_get_width(b->area) / b->view->camera.unit_px);
     return is_near(b->view)  ? MIN(width, (int)camera_along_px(&b->view->camera))
            : is_far(b->view) ? left_px(b) + far_width_px(b->view)
                              : width - 16;
@@ -303,7 +304,7 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     struct curvebox *b = data;
     struct paint_theme theme = settings_theme(&b->view->settings);
     (void)area;
-    (void)width;
+    letters_scale(b->view, cr, &width, &height);
     paint_background(cr, &theme);
     draw_curves(b, cr, height, (struct curve_look){.grey = theme.grey, .dark = theme.dark});
 }
@@ -320,6 +321,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     uint32_t pixel = 0;
     (void)widget;
     (void)y;
+    x = (int)(x / b->view->camera.unit_px);
     while (pixel + 1 < p.pixels && x_of(b, pixel + 1) <= x)
         pixel++;
     for (uint32_t i = 0; !keyboard && x >= left_px(b) && i < p.line_count && i < 12; i++) {
@@ -388,7 +390,7 @@ struct curvebox *curvebox_new(struct view *view, enum curve_group group, const c
                            .group = group,
                            .first = g_strdup(meter),
                            .stale = true};
-    gtk_widget_set_size_request(b->area, -1, HEIGHT_PX);
+    gtk_widget_set_size_request(b->area, -1, letters_px(view, HEIGHT_PX));
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), draw, b, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, name,

@@ -5,6 +5,7 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/letters.h"
 #include "clients/view/picture/lives.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
@@ -139,7 +140,7 @@ void shares_draw(struct view *view, cairo_t *cr, int width)
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     (void)area;
-    (void)height;
+    letters_scale(data, cr, &width, &height);
     shares_draw(data, cr, width);
 }
 
@@ -150,8 +151,9 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 {
     struct view *view = data;
     const struct shown_strip *lives = lives_of(view), *s = &view->far.strip;
-    int row = lives && !keyboard ? row_at(lives, y / ROW_PX - 1) : -1;
-    double at = (x - camera_names_px(&view->camera)) / far_width_px(view) * s->pixels;
+    double unit = view->camera.unit_px;
+    int row = lives && !keyboard ? row_at(lives, (int)(y / unit) / ROW_PX - 1) : -1;
+    double at = (x / unit - camera_names_px(&view->camera)) / far_width_px(view) * s->pixels;
     float shares[SPELL_STATES];
     (void)widget;
     if (row < 0 || at < 0 || at >= s->pixels)
@@ -180,6 +182,7 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     (void)gesture;
     (void)presses;
     (void)y;
+    x /= view->camera.unit_px;
     if (shares_wanted(view) && x >= camera_names_px(&view->camera))
         far_go_in(view, x);
 }
@@ -222,7 +225,7 @@ void shares_take(struct view *view, enum news news)
     GtkWidget *area = g_object_get_data(G_OBJECT(shares_widget(view)), "area");
     for (uint32_t row = 0; lives && row < lives->row_count; row++)
         n += lives_has(lives, row);
-    gtk_widget_set_size_request(area, -1, (n + 1) * ROW_PX);
+    gtk_widget_set_size_request(area, -1, letters_px(view, (n + 1) * ROW_PX));
     gtk_widget_queue_draw(area);
 }
 

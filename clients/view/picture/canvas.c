@@ -68,9 +68,14 @@ static void layer_rows(const struct view *view, const struct layer *layer, struc
     part->last_row = layer->pinned ? pinned : (uint32_t)CLAMP(last, 0, s->row_count);
 }
 
+static int height_on_screen(const struct layer *layer, double scale)
+{
+    return (int)ceil(layer->height * scale);
+}
+
 /* Scene pixels from index * TILE_PX on, at the zoom. */
 static void paint_tile(struct view *view, struct tile *t, int index, const struct layer *layer,
-                       int scale)
+                       double scale)
 {
     const struct scene *s = view->stage.scene;
     double zoom = view->camera.place.zoom, from = index * (double)TILE_PX / zoom;
@@ -80,8 +85,8 @@ static void paint_tile(struct view *view, struct tile *t, int index, const struc
     layer_rows(view, layer, &part);
     if (t->surface)
         cairo_surface_destroy(t->surface);
-    t->surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, TILE_PX * scale, layer->height * scale);
+    t->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(TILE_PX * scale),
+                                            height_on_screen(layer, scale));
     cairo_surface_set_device_scale(t->surface, scale, scale);
     t->index = index;
     t->serial = view->stage.serial;
@@ -96,13 +101,13 @@ static void paint_tile(struct view *view, struct tile *t, int index, const struc
     cairo_destroy(cr);
 }
 
-static struct tile *tile(struct view *view, int index, const struct layer *layer, int scale)
+static struct tile *tile(struct view *view, int index, const struct layer *layer, double scale)
 {
     struct stage *stage = &view->stage;
     for (unsigned i = 0; i < TILES; i++) {
         struct tile *t = &stage->tiles[i];
         if (fits(view, t, index, layer) &&
-            cairo_image_surface_get_height(t->surface) == layer->height * scale)
+            cairo_image_surface_get_height(t->surface) == height_on_screen(layer, scale))
             return t;
     }
     struct tile *t = &stage->tiles[stage->next_tile++ % TILES];
@@ -131,7 +136,7 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct l
            left = camera_left_pt(&view->camera) * view->camera.place.zoom;
     double begin =
         view->stage.scene->names_pt * view->camera.place.zoom; /* nothing is left of it */
-    int scale = gtk_widget_get_scale_factor(view->canvas);
+    double scale = gtk_widget_get_scale_factor(view->canvas) * view->camera.unit_px;
     int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
     cairo_save(cr);
     cairo_rectangle(cr, names + MAX(0, begin - left), top_px, width - names,
@@ -139,7 +144,7 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct l
     cairo_clip(cr);
     for (int i = first; i <= last && i - first < TILES; i++) {
         struct tile *t = tile(view, i, layer, scale);
-        cairo_set_source_surface(cr, t->surface, round(names + i * TILE_PX - left), 0);
+        cairo_set_source_surface(cr, t->surface, round((names + i * TILE_PX - left) * scale) / scale, 0);
         cairo_paint(cr);
     }
     draw_sticking(view, cr, layer, width);
@@ -276,7 +281,7 @@ static void draw_names(struct view *view, cairo_t *cr, int width, int height)
 
 /* ---- all of it ---- */
 
-void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
+static void draw_all(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = settings_theme(&view->settings);
     paint_background(cr, &theme);
@@ -300,20 +305,33 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     draw_names(view, cr, width, height);
 }
 
+void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
+{
+    double unit = view->camera.unit_px;
+    cairo_save(cr);
+    cairo_scale(cr, unit, unit);
+    draw_all(view, cr, (int)ceil(width / unit), (int)ceil(height / unit));
+    cairo_restore(cr);
+}
+
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     (void)area;
     canvas_draw(data, cr, width, height);
 }
 
-static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
+void canvas_resized(struct view *view, int width, int height)
 {
-    struct view *view = data;
-    (void)area;
-    view->camera.width_px = width;
-    view->camera.height_px = height;
+    view->camera.width_px = (int)(width / view->camera.unit_px);
+    view->camera.height_px = (int)(height / view->camera.unit_px);
     bar_update(view);
     news_tell(&view->news, NEWS_PLACE);
+}
+
+static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
+{
+    (void)area;
+    canvas_resized(data, width, height);
 }
 
 static GtkWidget *new_area(struct view *view)

@@ -10,8 +10,10 @@
 struct view;
 
 GtkWidget *canvas_new(struct view *view); /* with its scroll bar */
-/* As it is on the screen, whichever way the lines run; width and height are those of the canvas. */
+/* As it is on the screen, whichever way the lines run; width and height are those of its widget. */
 void canvas_draw(struct view *view, cairo_t *cr, int width_px, int height_px);
+/* Its widget has another size, or the unit of the camera changed. */
+void canvas_resized(struct view *view, int width_px, int height_px);
 struct paint_selection canvas_selection(const struct view *view); /* what stands out */
 
 #endif

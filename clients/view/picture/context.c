@@ -119,7 +119,8 @@ void context_menu(GtkGestureClick *gesture, int presses, double x, double y, gpo
     static const struct item all[] = {{"Show all lines", "win.show-all", NULL}};
     struct view *view = data;
     bool turned = camera_vertical(&view->camera), far = view->camera.place.far;
-    double along = turned ? y : x, across = turned ? x : y;
+    double unit = view->camera.unit_px, along = (turned ? y : x) / unit,
+           across = (turned ? x : y) / unit;
     const struct scene_mark *mark = far ? NULL : camera_hit(&view->camera, along, across);
     int row = far ? -1 : camera_row_at(&view->camera, across);
     GMenu *menu = g_menu_new();

@@ -1,12 +1,13 @@
 #include "clients/view/picture/legend.h"
 
 #include "clients/view/parts/settings.h"
+#include "clients/view/picture/letters.h"
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/view.h"
 #include "render/paint.h"
 #include "render/scene.h"
 
-#define SCALE 1.25
+#define SCALE 1.25 /* on the canvas */
 #define STANDING_PX 20
 
 /* From the first line of keys to the last, downwards. */
@@ -22,7 +23,7 @@ static void extent(const struct scene *s, double *least, double *most)
 }
 
 /* What colours and bars say of how marks stand to the selected one. */
-static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
+static void draw_standing(GtkWidget *area, cairo_t *cr, int y)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
     pango_layout_set_markup(
@@ -31,7 +32,7 @@ static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
         "<span foreground=\"#D55E00\">after it ▶</span>   <span foreground=\"#737373\">concurrent with it</span>   "
         "<span foreground=\"#009E73\">◀▶ not known</span></small>",
         -1);
-    cairo_move_to(cr, 10, height - STANDING_PX);
+    cairo_move_to(cr, 10, y);
     pango_cairo_show_layout(cr, layout);
     g_object_unref(layout);
 }
@@ -43,15 +44,15 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     const struct scene *s = view->stage.scene;
     struct paint_part part = {.notes = true};
     double least, most;
-    (void)width;
     paint_background(cr, &theme);
     if (!s)
         return;
     double ink = theme.dark ? 0.85 : 0.15;
     cairo_set_source_rgb(cr, ink, ink, ink);
     if (view->stage.coloured)
-        draw_standing(GTK_WIDGET(area), cr, height);
+        draw_standing(GTK_WIDGET(area), cr, height - letters_px(view, STANDING_PX));
     extent(s, &least, &most);
+    letters_scale(view, cr, &width, &height);
     cairo_scale(cr, SCALE, SCALE);
     cairo_translate(cr, 0, 10 - least);
     if (s->vertical)
@@ -90,7 +91,7 @@ void legend_show(struct view *view)
     double least, most;
     if (on && s && s->key_count) {
         extent(s, &least, &most);
-        int height = (int)((most - least + 20) * SCALE) + STANDING_PX;
+        int height = letters_px(view, (most - least + 20) * SCALE + STANDING_PX);
         gtk_widget_set_size_request(view->legend, -1, highest(view, height));
     }
     gtk_widget_queue_draw(view->legend);

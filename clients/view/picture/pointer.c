@@ -41,11 +41,11 @@ static gboolean on_scroll(GtkEventControllerScroll *controller, double dx, doubl
     return TRUE;
 }
 
-/* From the widget's coordinates to along and across. */
+/* From the widget's coordinates to along and across, in pixels of the canvas. */
 static void turn(const struct view *view, double *x, double *y)
 {
-    double along = camera_vertical(&view->camera) ? *y : *x,
-           across = camera_vertical(&view->camera) ? *x : *y;
+    double along = (camera_vertical(&view->camera) ? *y : *x) / view->camera.unit_px,
+           across = (camera_vertical(&view->camera) ? *x : *y) / view->camera.unit_px;
     *x = along;
     *y = across;
 }
