@@ -58,6 +58,12 @@ static int check_measure(const char *text, const char *file)
     return EXIT_DONE;
 }
 
+static bool is_description_name(const char *file)
+{
+    size_t n = strlen(file);
+    return !strchr(file, '.') || (n > 5 && strcmp(file + n - 5, ".conf") == 0);
+}
+
 static int check_description(const struct command *command, const char *file)
 {
     char *path, *text = target_load(file, &path);
@@ -80,6 +86,8 @@ static int check_description(const struct command *command, const char *file)
     else if (target)
         printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
                plural(target->kind_count), target->event_count, plural(target->event_count));
+    else if (!is_description_name(file))
+        command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)", file);
     int status = target ? EXIT_DONE : EXIT_FAILED;
     target_free(target);
     free(text);

@@ -218,7 +218,7 @@ static const struct argp argp = {
         "last event), events, size on the disk, and how it ended: finished, with "
         "whatever exit status; stopped (the program recorded no end: it was killed, or ended in a call "
         "that is not traced, as daemon() of the C library); "
-        "cut off (its server ended before it); or live.  Behind that: how many "
+        "cut off (its server ended before it, or the file was cut short); or live.  Behind that: how many "
         "threads wait at the end, or that they wait for each other, and what was lost.  Without an argument: the "
         "traces in the state directory (~/.local/state/poet) and in the working directory, and "
         "the runs of the servers that listen here.",

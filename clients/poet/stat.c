@@ -221,7 +221,7 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
     printf("run             %s%s\n", book->run.name,
            s->connected    ? " (running)"
            : s->written    ? " (running: this file is still being written)"
-           : s->unfinished ? " (cut off: its server ended before it)"
+           : s->unfinished ? " (cut off: its server ended before it, or the file was cut short)"
                            : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);

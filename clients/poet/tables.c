@@ -4,6 +4,7 @@
 #include "clients/poet/colour.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -192,7 +193,28 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-const struct argp tables_options = {.options = options, .parser = parse};
+/* What --by takes, by the command that is asked for help. */
+static char *help(int key, const char *text, void *input)
+{
+    static const struct {
+        const char *command, *words;
+    } by[] = {{"states", "thread (default), processor, cluster or cpu"},
+              {"waits", "place (default), pattern, object, site, thread, wait or category"},
+              {"path", "step (default), thread, piece or category"},
+              {"calls", "function (default), path, thread, cpu, file or category"},
+              {"memory", "place (default), path, function, file, thread, library or block"},
+              {"usage", "program (default) or thread"},
+              {"meters", "meter (default) or thread"}};
+    const struct tables *o = input;
+    if (key != OPTION_BY || !o || !o->command)
+        return (char *)(uintptr_t)text;
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++)
+        if (strcmp(by[i].command, o->command->name) == 0)
+            return memory_printed("%s: %s", text, by[i].words);
+    return memory_printed("%s: of this command there is one kind only", text);
+}
+
+const struct argp tables_options = {.options = options, .parser = parse, .help_filter = help};
 
 const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
                                              {&labels_options, 0, NULL, 0},

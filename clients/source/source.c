@@ -362,7 +362,9 @@ const char *source_warning(const struct source *source)
     const struct shown_run *run = &source->book.run;
     if (run->written)
         return "this file is still being written: what follows may not be all";
-    return run->unfinished ? "the run was cut off: its server ended before it" : NULL;
+    return run->unfinished
+               ? "the run was cut off: its server ended before it, or the file was cut short"
+               : NULL;
 }
 
 static bool connect_to(struct source *source, const char *endpoint, struct error *error)

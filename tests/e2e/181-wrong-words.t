@@ -17,4 +17,20 @@ is "provoke: a row that is not there" "$(said provoke dating.poet 300)" "poet pr
 is "attach: no process" "$(said attach 99999999)" "poet attach: 99999999: no such process"
 is "attach: a process that is not traced" "$(said attach $$)" \
     "poet attach: $$: not traced, or its server has ended ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"
+head -c $(($(wc -c <dating.poet) / 2)) dating.poet >short.poet
+is "a file that was cut short" "$(said stat short.poet)" \
+    "poet stat: short.poet: the run was cut off: its server ended before it, or the file was cut short"
+printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
+like "check: a file of another kind" "$(poet check main.c 2>&1)" \
+    '^poet check: main.c: neither a trace nor a description \(its name ends in .conf\)$'
+# --by: what the help lists is taken
+for command in states waits path calls memory usage meters; do
+    words=$(poet help $command | sed -n '/--by=WHAT/,/--from/p' | tr -s '\n ' '  ' |
+        sed 's/.*stands for: //; s/ (default)//; s/ or / /; s/,//g; s/ --from.*//')
+    wrong=
+    for word in $words; do
+        case $(poet $command --by "$word" dating.poet 2>&1 >/dev/null) in *"no table by"*) wrong="$wrong $word" ;; esac
+    done
+    like "$command: --by takes what its help lists: $words" "$words:$wrong" '^[a-z]+ [a-z ]+:$'
+done
 done_testing
