@@ -76,7 +76,7 @@ static int highest(struct view *view, int height)
 static bool has_room(const struct view *view)
 {
     int high = gtk_widget_get_height(view->window);
-    return !view->settings.drawer || high <= 0 || high >= ROOM_PX;
+    return !view->settings.drawer || high <= 0 || high >= letters_px(view, ROOM_PX);
 }
 
 void legend_show(struct view *view)
