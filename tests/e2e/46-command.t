@@ -156,7 +156,7 @@ is "all of them" "$(completes "poet " | wc -w)" "$(poet help | grep -cE '^  [a-z
 is "what to have explained" "$(completes "poet help bl")" "blocked "
 like "runs, here and in the state directory" "$(completes "poet blocked ")" "killed.poet latest mine.poet other.poet .* s.poet"
 is "by their first letters" "$(completes "poet show o")" "other.poet "
-is "options" "$(completes "poet ls --")" "--color --help --json --sort "
+is "options" "$(completes "poet ls --")" "--color --help --json --no-pager --sort "
 is "those of the programs that it starts" "$(completes "poet server --st")" "--stdio "
 is "words for a value" "$(completes "poet export --paper a")" "a3 a4 "
 is "behind an equals sign" "$(completes "poet show --labels=")" "address id name "
