@@ -125,6 +125,7 @@ void put_window(struct out *out, const struct shown_window *w)
     put_u64(out, w->idle_lines);
     put_u64(out, w->left_lines);
     put_ties(out, w);
+    put_u64(out, w->discarded);
 }
 
 /* Whoever draws it counts columns from the first that holds something to the last; not if it is placed by time. */
@@ -197,8 +198,8 @@ void get_window(struct in *in, struct shown_window *w)
     }
     w->idle_lines = get_u64(in);
     w->left_lines = get_u64(in);
-    if (in_left(in)) /* an older server does not say */
-        get_ties(in, w);
+    get_ties(in, w);
+    w->discarded = get_u64(in);
 }
 
 void shown_window_free(struct shown_window *w)

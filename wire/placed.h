@@ -74,6 +74,7 @@ struct shown_window {
     uint32_t stay_count;
     uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
     uint64_t left_lines; /* that have events in it, but there were too many rows */
+    uint64_t discarded; /* of the run's events, the oldest: only a part of it is kept */
 };
 
 /* A run from far away: events per row and pixel. */

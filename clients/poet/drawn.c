@@ -6,7 +6,7 @@
 struct scene *drawn_scene(const struct picture *p, const struct book *book, bool measured,
                           double legend_width_pt)
 {
-    char words[LIMIT_TEXT_BYTES], note[200];
+    char words[LIMIT_TEXT_BYTES], note[PICTURE_NOTE_BYTES];
     picture_note(p, note, sizeof note);
     snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "",
              p->caption && *note ? " — " : "", note);
@@ -54,7 +54,7 @@ bool drawn_all(const struct command *command, struct picture *p, struct subject 
 
 void drawn_note(const struct picture *p, FILE *f)
 {
-    char note[200];
+    char note[PICTURE_NOTE_BYTES];
     picture_note(p, note, sizeof note);
     if (*note)
         fprintf(f, "%s\n", note);

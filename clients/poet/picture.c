@@ -149,7 +149,8 @@ static const char *grouped(char *s, size_t size, uint64_t n)
     return s;
 }
 
-void picture_note(const struct picture *p, char *text, size_t size)
+/* Which lines have no row. */
+static void note_lines(const struct picture *p, char *text, size_t size)
 {
     uint64_t idle = p->window.idle_lines, left = p->window.left_lines;
     char a[40], b[40];
@@ -162,6 +163,19 @@ void picture_note(const struct picture *p, char *text, size_t size)
         snprintf(text + n, size - (size_t)n,
                  "%s%s lines that have some are not drawn, either: there would be too many",
                  idle ? "; " : "", grouped(b, sizeof b, left));
+}
+
+void picture_note(const struct picture *p, char *text, size_t size)
+{
+    uint64_t discarded = p->window.discarded;
+    char lines[PICTURE_NOTE_BYTES], a[40];
+    note_lines(p, lines, sizeof lines);
+    if (discarded)
+        snprintf(text, size, "%s event%s discarded, the oldest: only a part of the run is kept%s%s",
+                 grouped(a, sizeof a, discarded), discarded == 1 ? " was" : "s were",
+                 *lines ? "; " : "", lines);
+    else
+        snprintf(text, size, "%s", lines);
 }
 
 bool picture_has_range(const struct picture *p)

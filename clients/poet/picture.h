@@ -53,7 +53,9 @@ void picture_send(struct picture *picture, struct subject *subject, int32_t from
 enum source_lines picture_lines(const struct picture *picture);
 /* A range was asked for, not all that there is. */
 bool picture_has_range(const struct picture *picture);
-/* How many lines have no row, and why: a line of text in `text`, or "" if all have one. */
+#define PICTURE_NOTE_BYTES 400
+/* How many events were discarded, how many lines have no row, and why: a line of text in `text`, or
+ * "" if none were and all have one. */
 void picture_note(const struct picture *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */
 bool picture_get(const struct command *command, struct picture *picture, struct subject *subject);

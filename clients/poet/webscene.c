@@ -208,6 +208,12 @@ static void write_words(struct web *w)
         webtext_json(w->f, s->notes[i].text);
         comma = true;
     }
+    char note[PICTURE_NOTE_BYTES];
+    picture_note(w->data->picture, note, sizeof note);
+    if (*note) {
+        fputs(comma ? "," : "", w->f);
+        webtext_json(w->f, note);
+    }
     fputs("]", w->f);
 }
 

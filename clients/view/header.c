@@ -13,14 +13,18 @@ struct header {
     GtkWidget *title, *subtitle, *badge;
 };
 
-/* The source, and how many lines have no row; NULL: all that are drawn have. */
-static char *said_of_lines(const struct view *view)
+/* The source, how many events were discarded and how many lines have no row; NULL: none were, and all
+ * that are drawn have one. */
+static char *said_of_missing(const struct view *view)
 {
     const struct shown_window *w = &view->stage.window;
     const char *name = view->link.source.name ? view->link.source.name : "";
-    if (!w->idle_lines && !w->left_lines)
+    if (!w->discarded && !w->idle_lines && !w->left_lines)
         return NULL;
     GString *s = g_string_new(name);
+    if (w->discarded)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " event%s discarded, the oldest",
+                               (guint64)w->discarded, w->discarded == 1 ? " was" : "s were");
     if (w->idle_lines)
         g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines have no event here",
                                (guint64)w->idle_lines);
@@ -37,7 +41,7 @@ void header_titles(struct view *view)
     char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
                       : g_strdup("Poet");
     gtk_label_set_text(GTK_LABEL(view->header->title), title);
-    char *source = has ? said_of_lines(view) : NULL;
+    char *source = has ? said_of_missing(view) : NULL;
     gtk_label_set_text(GTK_LABEL(view->header->subtitle), source ? source
                                                           : view->link.source.name
                                                               ? view->link.source.name

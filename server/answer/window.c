@@ -360,7 +360,8 @@ void window_put(struct window_job *job, struct reply *reply)
                              .more_right = p->more_right,
                              .unresolved = p->unresolved,
                              .idle_lines = job->drawn.idle_lines,
-                             .left_lines = job->drawn.left_lines};
+                             .left_lines = job->drawn.left_lines,
+                             .discarded = order_first(job->run->order)};
     look_at_rows(job, &w);
     if (job->done)
         look_beyond(job, &w);

@@ -82,7 +82,7 @@ run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + stru
 tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("task")
                 + string("main")) + frame(71, struct.pack("<I", 1) + string("x")))
 window = (struct.pack("<QQQiIqiiB", 1, 0, 2, 0, 40, 0, 0, 1, 0) + struct.pack("<III", 1, 1, 0) + struct.pack("<HHHQB", 1, 0, 0, 0, 0)
-          + struct.pack("<I", 2) + event(1, 0) + event(2, column) + struct.pack("<IIIIQQ", 0, 0, 0, 0, 0, 0))
+          + struct.pack("<I", 2) + event(1, 0) + event(2, column) + struct.pack("<IIIIQQIIQ", 0, 0, 0, 0, 0, 0, 0, 0, 0))
 door = socket.socket(socket.AF_UNIX)
 door.bind("door.%s" % sys.argv[1])
 door.listen(5)

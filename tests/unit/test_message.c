@@ -125,7 +125,6 @@ static void a_window_survives_the_wire(void **state)
                               .about = 3,
                               .time_ns = -8,
                               .home = 7};
-    const size_t ties = 4 + 2 * 12 + 4 + 4 + 12 + 4 + 1 + 4 + 8 + 8; /* an older server told none */
     struct shown_window w = {.from = -20,
                              .columns = 40,
                              .first = -9,
@@ -144,7 +143,8 @@ static void a_window_survives_the_wire(void **state)
                              .stays = &stay,
                              .stay_count = 1,
                              .idle_lines = 1ull << 40,
-                             .left_lines = 7};
+                             .left_lines = 7,
+                             .discarded = 1ull << 41};
     struct out out = {0};
     put_window(&out, &w);
     struct in in = in_from(out.data, out.size);
@@ -160,6 +160,7 @@ static void a_window_survives_the_wire(void **state)
     assert_true(got.crossing_count == 1 && got.crossings[0].to.number == 4);
     assert_true(got.more_left && !got.more_right);
     assert_true(got.idle_lines == 1ull << 40 && got.left_lines == 7);
+    assert_true(got.discarded == 1ull << 41);
     assert_true(got.edge_count == 1 && got.edges[0].from.number == 6 && got.edges[0].to.line == 1);
     assert_true(got.stay_count == 1 && got.stays[0].at.number == 9 && got.stays[0].time_ns == -8);
     assert_true(got.stays[0].type == 4 && got.stays[0].about == 3 && got.stays[0].home == 7);
@@ -167,7 +168,7 @@ static void a_window_survives_the_wire(void **state)
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
         in = in_from(out.data, cut);
         get_window(&in, &got);
-        assert_int_equal(in_done(&in), cut == out.size - ties);
+        assert_false(in_done(&in));
         shown_window_free(&got);
     }
     out_free(&out);
