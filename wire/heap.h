@@ -158,7 +158,8 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 #define HEAP_NODES_AT (HEAP_INDEX_AT + HEAP_INDEX * sizeof(uint32_t))
 #define HEAP_NODE_INDEX_AT (HEAP_NODES_AT + HEAP_NODES * sizeof(struct heap_node))
 #define HEAP_BLOCKS_AT (HEAP_NODE_INDEX_AT + HEAP_NODE_INDEX * sizeof(uint32_t))
-#define HEAP_BYTES_OF(groups) (HEAP_BLOCKS_AT + (size_t)(groups)*HEAP_GROUP * sizeof(struct heap_block))
+#define HEAP_BYTES_OF(groups)                                                                      \
+    (HEAP_BLOCKS_AT + (size_t)(groups)*HEAP_GROUP * sizeof(struct heap_block))
 #define HEAP_MAP_BYTES HEAP_BYTES_OF(HEAP_GROUPS)
 /* Where address space is short there are fewer groups; the server goes by the size of the memory. */
 #define HEAP_LEAST_BYTES HEAP_BYTES_OF(HEAP_GROUPS_LEAST)

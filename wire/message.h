@@ -30,6 +30,7 @@
 #define WELCOME_FAR                                                                                \
     128u /* and tell of connections to other machines, whose programs may be in the run */
 #define WELCOME_ENDS 256u /* and say that it ends by itself */
+#define WELCOME_SCARCE 512u /* little room is left where the trace is written */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

@@ -132,6 +132,7 @@ struct queue_head {
     _Atomic uint32_t moved; /* counts how often tail was stored */
     _Atomic uint32_t wanted; /* WANTED_ bits (wire/region.h); first what the thread begins with */
     uint32_t tid; /* the system's number of the thread, as the program sees it; 0: not known */
+    _Atomic uint32_t no_room; /* 1: the reader has no room for what is in it, now */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 

@@ -217,6 +217,12 @@ size_t queue_copy(const struct queue *queue, struct slot *to, const struct queue
     return c.count;
 }
 
+void queue_say_room(struct queue *q, bool room)
+{
+    if (atomic_load_explicit(&q->head->no_room, memory_order_relaxed) == room)
+        atomic_store_explicit(&q->head->no_room, !room, memory_order_relaxed);
+}
+
 /* The thread looks at `moved` after it has said that it waits, we the other way round. */
 void queue_give_room(struct queue *q)
 {

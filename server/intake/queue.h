@@ -48,6 +48,8 @@ size_t queue_copy(const struct queue *queue, struct slot *to, const struct queue
 /* The times, as the program stamped them, of the first record that is there and of the last one within `most`
  * slots; false: none has a time. */
 bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last);
+/* Tells the program whether there is room for what is in it. */
+void queue_say_room(struct queue *queue, bool room);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
 void queue_give_room(struct queue *queue);
 

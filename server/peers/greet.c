@@ -7,6 +7,8 @@
 #include "server/peers/welcome.h"
 #include "server/peers/server.h"
 #include "server/peers/viewer.h"
+#include "server/store/tracefile.h"
+#include "server/taking/taking.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,16 @@ static bool has_others(const struct server *server)
     return server->agent || server->key || server->reads;
 }
 
+#define SCARCE_BYTES (64u << 20)
+
+static bool is_scarce(const struct peer *peer)
+{
+    taker_enter(peer->server->taker);
+    bool scarce = peer->run && peer->run->trace && tracefile_room(peer->run->trace) < SCARCE_BYTES;
+    taker_leave(peer->server->taker);
+    return scarce;
+}
+
 static void welcome(struct peer *peer)
 {
     bool program = peer->role == ROLE_PROGRAM;
@@ -71,7 +83,8 @@ static void welcome(struct peer *peer)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
                                 WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS |
                                 (peer->server->agent ? WELCOME_AGENT : 0) |
-                                (has_others(peer->server) ? WELCOME_FAR : 0));
+                                (has_others(peer->server) ? WELCOME_FAR : 0) |
+                                (is_scarce(peer) ? WELCOME_SCARCE : 0));
     if (program)
         put_string(&peer->out, peer->server->agent ? agent_trouble(peer->server->agent) : "");
     out_end(&peer->out);

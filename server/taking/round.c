@@ -42,6 +42,7 @@ static uint64_t look_at_all(struct program *program)
             return 0;
         }
         count += q->there;
+        queue_say_room(q, !program->taking->unwritten);
         unsigned full = (unsigned)(q->there * 256 / q->slots);
         program->full = full > program->full ? full : program->full;
     }
@@ -121,6 +122,7 @@ static bool drop_done(struct program *program)
 static void give_room(struct batch *batch, const struct queue *end, bool taken)
 {
     for (struct queue *q = batch->first; q != end; q = q->next) {
+        queue_say_room(q, taken);
         if (q->copied && taken) {
             q->tail += q->copied;
             q->there -= q->copied;

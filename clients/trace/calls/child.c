@@ -7,10 +7,12 @@
 #include "clients/trace/calls/child.h"
 
 #include "clients/trace/calls/roster.h"
+#include "clients/trace/core/attach.h"
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/shared.h"
@@ -246,11 +248,13 @@ void child_ends_at_once(uintptr_t site)
     pid_t pid = getpid();
     if (pid == self) {
         child_ends(site);
-        bool tells = server_alive() && recording_here();
-        if (tells)
+        struct thread *t = server_alive() ? recording_here() : NULL;
+        if (t)
             tell_ends(ENDS_AT_ONCE);
-        if (server_sends && tells)
+        if (server_sends && t)
             sender_leave(SENDER_MS);
+        if (t)
+            attach_say_lost(lost_for_room(t));
     } else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
         atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));
 }

@@ -200,6 +200,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             by_agent = flags & WELCOME_AGENT;
             server_far = flags & WELCOME_FAR;
             server_ends = flags & WELCOME_ENDS;
+            server_scarce = flags & WELCOME_SCARCE;
             uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
             const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
@@ -506,6 +507,16 @@ static void say_what_was_recorded(bool any, bool libraries)
             "with: poet record --libraries");
 }
 
+void attach_say_lost(uint64_t lost)
+{
+    static _Atomic uint32_t said_in;
+    uint32_t life = atomic_load(&live);
+    if (lost && atomic_exchange(&said_in, life) != life)
+        say("%llu events or more were lost: there is no room for them where the trace is written; "
+            "how many: poet stat %s",
+            (unsigned long long)lost, *file ? file : *target ? "latest" : endpoint);
+}
+
 #define WHOLE_MS 10000
 
 static void stop(void) __attribute__((destructor(200)));
@@ -528,11 +539,13 @@ static void stop(void)
         unseen_tell(UNSEEN_RUNTIME,
                     "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
+    uint64_t lost = t ? lost_for_room(t) : 0; /* (its queue goes with it) */
     life_end_main();
     tell_ends(ENDS_EXIT);
     unseen_pass_on();
     if (server_sends)
         sender_leave(SENDER_MS);
+    attach_say_lost(lost);
     say_what_was_recorded(any, libraries);
     launch_wait(WHOLE_MS);
 }

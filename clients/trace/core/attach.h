@@ -19,5 +19,9 @@ void attach_none(void); /* in a child that has its parent's descriptors: it is n
 void attach_forking(uint64_t high,
                     uint64_t low); /* the key of the message to the child; 0, 0 none */
 
+/* At the end of the process: says, once, that so many events were lost, if any, and where to see
+ * how many. */
+void attach_say_lost(uint64_t lost);
+
 #pragma GCC visibility pop
 #endif

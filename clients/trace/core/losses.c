@@ -2,11 +2,14 @@
 #include "clients/trace/core/losses.h"
 
 #include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/slots.h"
 #include "wire/told.h"
+
+#include <time.h>
 
 _Atomic uint64_t dropped;
 
@@ -35,6 +38,38 @@ uint64_t lost_untaken(const struct queue_head *queue, uint64_t tail, uint64_t he
         tail += 1 + slot_follow(slot->payload_bytes);
     }
     return events;
+}
+
+static bool has_no_room(const struct queue_head *queue)
+{
+    return atomic_load_explicit(&queue->no_room, memory_order_relaxed);
+}
+
+static uint64_t waiting_in(const struct queue_head *queue, uint64_t head)
+{
+    return queue ? lost_untaken(queue, atomic_load(&queue->tail), head) : 0;
+}
+
+#define LOOK_NS 1000000
+
+/* Where there is little room it is known a moment later whether there is enough. */
+static void wait_for_room(const struct thread *t)
+{
+    uint64_t begin = clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u;
+    while (atomic_load(&t->queue->tail) != t->head && !has_no_room(t->queue) &&
+           clock_now() - begin < limit && server_alive())
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+}
+
+uint64_t lost_for_room(const struct thread *t)
+{
+    if (!t->queue || server_sends)
+        return 0;
+    if (server_scarce)
+        wait_for_room(t);
+    return has_no_room(t->queue) ? atomic_load(&dropped) + waiting_in(t->queue, t->head) +
+                                       waiting_in(t->older, t->older_head)
+                                 : 0;
 }
 
 void lost_note(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
@@ -129,6 +164,7 @@ void lost_forked(void)
     left_made = 0;
     atomic_store(&any_left, false);
     atomic_store(&unnumbered_left, 0);
+    atomic_store(&dropped, 0);
 }
 
 static void put_lost(struct out *out, const struct lost_range *range)

@@ -21,6 +21,9 @@ void lost_note(struct thread *thread, uint32_t line, uint64_t first, uint64_t co
 bool lost_hand_over(struct thread *thread);
 /* How many events lie in the queue from tail to head: the server has not taken them. */
 uint64_t lost_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
+/* As the process ends with this thread: how many events of it are lost at least, where the server
+ * says that it has no room; else 0. */
+uint64_t lost_for_room(const struct thread *thread);
 /* Tells what the calling thread dropped, if there is room.  Call while busy. */
 void lost_announce(struct thread *thread);
 /* Tells what was dropped, also by threads that have ended, as far as there is room. */
