@@ -94,8 +94,9 @@ bool nats_where_read(struct nats_where *read, const char *where, struct error *e
 {
     *read = (struct nats_where){.tls = where[0] == 't'};
     const char *begin = strstr(where, "://"), *hash = strchr(where, '#');
-    begin = begin ? begin + 3 : where;
-    const char *end = hash ? hash : where + strlen(where), *host = begin;
+    const char *end = hash ? hash : where + strlen(where);
+    begin = begin && begin < end ? begin + 3 : where;
+    const char *host = begin;
     for (const char *c = begin; c < end; c++)
         host = *c == '@' ? c + 1 : host;
     const char *close = *host == '[' ? memchr(host, ']', (size_t)(end - host)) : NULL;

@@ -49,7 +49,7 @@ static void addresses(void **state)
     static const char *const wrong[] = {
         "nats://",      "nats://a:",  "nats://a:0", "nats://a:70000", "nats://a:1x",
         "nats://:4222", "poet://a:1", "nats://u@",  "nats://[::1",    "a",
-        "tls://#run"};
+        "tls://#run", "a#nats://b"};
     (void)state;
     is_where("nats://a:1", "nats://a:1", "nats://a:1", "a", "1", NULL);
     is_where("nats://a#r#s", "nats://a:4222", "nats://a", "a", "4222", "r#s");
