@@ -49,7 +49,7 @@ static int set(const struct noting *o, struct notes *notes, struct ref at, const
     if (!text && !notes_text(notes, at))
         return command_fail(o->command, "there is no note at %s", s);
     enum notes_kept kept = notes_set(notes, at, text, &error);
-    if (kept == NOTES_NOWHERE)
+    if (kept == NOTES_NOWHERE || kept == NOTES_REFUSED)
         return command_fail(o->command, "it cannot be kept: %s", error.text);
     if (kept == NOTES_ELSEWHERE && notes_file(notes))
         fprintf(stderr, "poet note: nothing can be written beside the trace: kept in %s\n",

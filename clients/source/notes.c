@@ -103,9 +103,20 @@ static bool read_head(struct reading *r, struct json_object *o)
     return true;
 }
 
-static void add(struct notes *notes, struct ref at, const char *text)
+/* The text as it is kept, for the caller to free; NULL: it would be longer than a note may be. */
+static char *notes_readable(const char *text)
 {
-    struct note note = {at, text_readable(text, strlen(text), true)};
+    char *readable = text_readable(text, strlen(text), true);
+    if (readable && strlen(readable) <= LIMIT_TEXT_BYTES)
+        return readable;
+    free(readable);
+    return NULL;
+}
+
+/* The note takes the text. */
+static void add(struct notes *notes, struct ref at, char *text)
+{
+    struct note note = {at, text};
     PUSH(notes->items, notes->count, note);
 }
 
@@ -115,13 +126,14 @@ static bool read_note(struct reading *r, struct json_object *o)
     const char *event = string_of(o, "event"), *text = string_of(o, "text");
     if (!event || !ref_parse(event, &at) || !at.line || at.line & HIDDEN_LINE)
         return fail(r, "\"event\" is no event, written as in \"2:17\"");
-    if (!text || strlen(text) > LIMIT_TEXT_BYTES)
-        return fail(r, "\"text\" is no text of at most 4096 bytes");
     if (notes_text(r->notes, at))
         return fail(r, "a second note at this event");
     if (r->notes->count >= NOTES_MOST)
         return fail(r, "more than 100000 notes");
-    add(r->notes, at, text);
+    char *readable = text ? notes_readable(text) : NULL;
+    if (!readable)
+        return fail(r, "\"text\" is no text of at most 4096 bytes");
+    add(r->notes, at, readable);
     return true;
 }
 
@@ -288,6 +300,14 @@ static void write_all(const struct notes *notes, FILE *f)
     }
 }
 
+/* 0, or why not: a file that is too large could not be read again. */
+static int notes_finish(FILE *f)
+{
+    int why = ferror(f) ? EIO : ftell(f) > (long)NOTES_BYTES ? EFBIG : 0;
+    int closed = fclose(f) == 0 ? 0 : errno;
+    return why ? why : closed;
+}
+
 /* As a whole: under another name first. */
 static bool write_file(const struct notes *notes, const char *file, struct error *error)
 {
@@ -306,15 +326,15 @@ static bool write_file(const struct notes *notes, const char *file, struct error
         fchmod(fd, 0666 & ~mask);
         write_all(notes, f);
     }
-    bool bad = !f || ferror(f);
-    bad = (f && fclose(f) != 0) || bad;
-    bad = bad || rename(part, file) < 0;
-    if (bad)
-        error_set(error, "%s: %s", file, strerror(errno));
-    if (bad && fd >= 0)
+    int why = f ? notes_finish(f) : errno;
+    if (!why && rename(part, file) < 0)
+        why = errno;
+    if (why)
+        error_set(error, "%s: %s", file, strerror(why));
+    if (why && fd >= 0)
         unlink(part);
     free(part);
-    return !bad;
+    return !why;
 }
 
 /* The directories that a file in the state directory is to lie in. */
@@ -372,44 +392,63 @@ static enum notes_kept save(const struct notes *notes, struct error *error)
     return write_file(notes, notes->elsewhere, error) ? NOTES_ELSEWHERE : NOTES_NOWHERE;
 }
 
-static void change(struct notes *notes, struct ref at, const char *text)
+/* text: NULL, the note is removed; else it is the notes' from here on. */
+static void change(struct notes *notes, struct ref at, char *text)
 {
     uint32_t i = index_of(notes, at);
-    char *copy = text ? text_readable(text, strlen(text), true) : NULL;
-    if (copy && i == notes->count) {
-        add(notes, at, copy);
-        free(copy);
+    if (i == notes->count) {
+        if (text)
+            add(notes, at, text);
         return;
     }
-    if (i == notes->count)
-        return;
     free(notes->items[i].text);
-    notes->items[i].text = copy;
-    if (copy)
+    notes->items[i].text = text;
+    if (text)
         return;
     notes->count--;
     memmove(notes->items + i, notes->items + i + 1, (notes->count - i) * sizeof *notes->items);
+}
+
+/* One that could not be read again is not written. */
+static bool notes_may_set(const struct notes *notes, struct ref at, const char *readable,
+                          struct error *error)
+{
+    bool fits = notes->count < NOTES_MOST || notes_text(notes, at);
+    if (!readable)
+        error_set(error, "a note has at most %u bytes, and a control character has 3",
+                  LIMIT_TEXT_BYTES);
+    else if (!fits)
+        error_set(error, "a run has at most %u notes", NOTES_MOST);
+    return readable && fits;
 }
 
 enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, struct error *error)
 {
     struct error ignored;
     enum notes_kept kept = NOTES_NOWHERE;
+    char *readable = text ? notes_readable(text) : NULL;
     if (notes->elsewhere && !notes->beside)
         make_directories(notes->elsewhere);
     int locked = lock(notes);
     if (!notes->why && notes_file(notes) && !reload(notes, &ignored))
-        notes->why = memory_copied(ignored.text); /* somebody has damaged it meanwhile */
+        notes->why = memory_copied(ignored.text); /* another program has damaged it meanwhile */
     if (notes->kept && !notes->why && !notes_file(notes))
-        forget(notes); /* somebody has deleted the last one */
-    change(notes, at, text);
-    if (notes->why)
+        forget(notes); /* another program has deleted the last one */
+    bool refused = text && !notes_may_set(notes, at, readable, error);
+    if (refused)
+        free(readable);
+    else
+        change(notes, at, readable);
+    if (refused)
+        kept = NOTES_REFUSED;
+    else if (notes->why)
         error_set(error, "%s: mend it, or take it away", notes->why);
     else if (locked == -2)
-        error_set(error, "somebody else is writing notes of this directory: try again");
+        error_set(error, "another program is writing notes of this directory: try again");
     else
         kept = save(notes, error);
-    notes->kept = kept != NOTES_NOWHERE;
+    if (!refused)
+        notes->kept = kept != NOTES_NOWHERE;
     if (locked >= 0)
         close(locked);
     return kept;

@@ -32,6 +32,7 @@ enum notes_kept {
     NOTES_BESIDE, /* the trace */
     NOTES_ELSEWHERE, /* in the state directory: notes_file() says where */
     NOTES_NOWHERE, /* only here: the error says why */
+    NOTES_REFUSED, /* too long, or too many: nothing has changed, and the error says why */
 };
 
 /* Of the run that the source is about.  False with one line in `error`: the file is damaged; there are no notes

@@ -263,6 +263,30 @@ static void how_long_a_text_may_be(void **unused)
     unlink(file);
 }
 
+/* What is written can be read: a control character is three bytes of the text that is kept. */
+static void a_text_that_grows(void **unused)
+{
+    struct notes notes;
+    struct error error;
+    struct ref at = {1, 3};
+    char text[LIMIT_TEXT_BYTES / 3 + 2];
+    (void)unused;
+    memset(text, 1, sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    assert_true(open_notes(&notes, "work", 42, &error));
+    assert_int_equal(notes_set(&notes, at, "short", &error), NOTES_BESIDE);
+    assert_int_equal(notes_set(&notes, at, text, &error), NOTES_REFUSED);
+    assert_non_null(strstr(error.text, "at most 4096 bytes"));
+    assert_string_equal(notes_text(&notes, at), "short");
+    text[sizeof text - 2] = 0;
+    assert_int_equal(notes_set(&notes, at, text, &error), NOTES_BESIDE);
+    notes_free(&notes);
+    assert_true(open_notes(&notes, "work", 42, &error));
+    assert_int_equal(strlen(notes_text(&notes, at)), 3 * strlen(text));
+    notes_free(&notes);
+    unlink(file);
+}
+
 /* Larger than any notes: not even read.  It is sparse, so that it costs nothing. */
 static void a_huge_file(void **unused)
 {
@@ -306,6 +330,7 @@ int main(void)
         cmocka_unit_test(they_go_with_a_copy),
         cmocka_unit_test(a_damaged_file),
         cmocka_unit_test(how_long_a_text_may_be),
+        cmocka_unit_test(a_text_that_grows),
         cmocka_unit_test(a_huge_file),
         cmocka_unit_test(nothing_in_them_commands_a_terminal),
     };

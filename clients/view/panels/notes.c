@@ -23,7 +23,9 @@ struct noting {
 static void tell(struct view *view, enum notes_kept kept, const struct error *error)
 {
     const char *file = notes_file(&view->noted.notes);
-    if (kept == NOTES_NOWHERE)
+    if (kept == NOTES_REFUSED)
+        status_trouble(&view->status, NULL, "The note has not changed: %s", error->text);
+    else if (kept == NOTES_NOWHERE)
         status_trouble(&view->status, NULL, "The note is kept only while this window is open: %s",
                        error->text);
     else if (kept == NOTES_ELSEWHERE && file)
