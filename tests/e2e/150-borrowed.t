@@ -61,12 +61,13 @@ static void handler(int s) { (void)s; jumps++; siglongjmp(out, 1); }
 NI void c(void) { sink++; }
 NI void b(void) { c(); c(); }
 NI void a(void) { b(); b(); }
-NI void busy(void) { for (;;) a(); }
-NI void again(void)
+NI void busy(void)
 {
     struct itimerval soon = {{0, 0}, {0, 200}};
-    if (!sigsetjmp(out, 1)) { setitimer(ITIMER_REAL, &soon, 0); busy(); }
+    setitimer(ITIMER_REAL, &soon, 0);
+    for (;;) a();
 }
+NI void again(void) { if (!sigsetjmp(out, 1)) busy(); }
 int main(void)
 {
     signal(SIGALRM, handler);
@@ -85,5 +86,7 @@ for i in 1 2 3; do
         "$(awk '$2 ~ /busy\/a$/ { a = $6 } $2 ~ /busy\/a\/b$/ { b = $6 } $2 ~ /busy$/ { busy = $6 } $2 == "/main" { main = $6 }
             END { print (b > 0 && b <= a && a <= busy && busy <= main ? "yes" : b " " a " " busy " " main) }' out)" yes
     is "run $i: a function that is open no more is not counted as open" "$(awk 'NF > 10 && $2 != "/" && $11 != 0' out)" ''
+    is "run $i: what began has ended once, wherever it was left" "$(awk '$2 ~ /^.main/ && $3 != $4' out)" ''
+    is "run $i: no function took more itself than in all" "$(awk '$2 ~ /^.main/ && $7 + $8 > $6' out)" ''
 done
 done_testing

@@ -227,11 +227,13 @@ static inline __attribute__((always_inline)) void time_end(struct measured *m,
     atomic_signal_fence(memory_order_seq_cst);
     if (every && m->every)
         every_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
-    sum_add(&of->own, own);
-    spread(&of->own_least, &of->own_most, own);
+    /* First the real time: where a jump leaves that half done, own is not more. */
     if (LIKELY(contexts_of(m)[of->first].open-- == 1))
         sum_add(&of->real, real); /* else it is part of the outer call's */
     spread(&of->real_least, &of->real_most, real);
+    atomic_signal_fence(memory_order_seq_cst);
+    sum_add(&of->own, own);
+    spread(&of->own_least, &of->own_most, own);
     did_go(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
     change_end(m, outer);
 }
@@ -265,6 +267,7 @@ uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t
 void frames_pause(struct measured *m, uint64_t now, uint64_t ran)
 {
     struct region_frame *f = frames_top(m);
+    m->paused = true;
     if (sum_of(&f->began))
         time_end(m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)],
                  now, ran, true);
@@ -452,6 +455,35 @@ static void drop_below(struct measured *m, uint32_t wanted, uint64_t stack, stac
     }
 }
 
+#define SETTLED_AT_ONCE 8u /* contexts, for each jump */
+
+/* A call is counted before its frame is reserved, and its end before its frame is given up: a jump
+ * out of a handler in between leaves a call that never ends, or one that ends twice.  Where no calls
+ * have paused, those that have no frame have ended. */
+void frames_settle(struct measured *m)
+{
+    uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
+    m->jumps = 0;
+    if (m->paused || sum_of(&m->head->deep))
+        return;
+    for (struct region_context *c = contexts_of(m) + 1; c < contexts_of(m) + count; c++)
+        if (c->scope != SCOPE_COUNTED)
+            sum_set(&c->ended, sum_of(&c->calls));
+    for (const struct region_frame *f = frames_of(m) + 1; f <= frames_top(m); f++) {
+        uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
+        if (c)
+            sum_add(&contexts_of(m)[c].ended, UINT64_MAX);
+    }
+}
+
+/* Few contexts are settled at once, many only now and then, and at the end. */
+static void settle_in_turn(struct measured *m)
+{
+    uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
+    if (++m->jumps >= count / SETTLED_AT_ONCE)
+        frames_settle(m);
+}
+
 /* A signal handler may run on a stack of its own: what lies above it there says nothing. */
 static void leave_below(struct measured *m, uint32_t wanted, uint64_t stack)
 {
@@ -476,4 +508,5 @@ void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack)
         frames_heed(m);
     if (frames_top(m)->stack < stack || m->changing || m->looking)
         leave_below(m, wanted, stack);
+    settle_in_turn(m);
 }

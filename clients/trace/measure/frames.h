@@ -20,6 +20,8 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
 void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope);
 /* All that lie below a place on the stack: a jump to there has ended them. */
 void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack);
+/* After jumps out of signal handlers: what began, or ended, and was left half done has ended once. */
+void frames_settle(struct measured *m);
 /* The innermost one has ended, whatever it is; `ran` is what frames_now() said with that `now`. */
 void frames_drop(struct measured *m, uint64_t now, uint64_t ran);
 
@@ -101,6 +103,16 @@ static inline struct region_frame *frames_top(const struct measured *m)
 {
     uint32_t depth = frames_depth(m);
     return &frames_of(m)[(depth < REGION_FRAMES ? depth : REGION_FRAMES) - 1];
+}
+
+/* The context whose time passes while that frame is the innermost one.  Of a call that a signal
+ * handler found half begun, or half ended, no time is counted: it is the time of its caller. */
+static inline struct region_context *frames_timed(const struct measured *m,
+                                                  const struct region_frame *f)
+{
+    while (f > frames_of(m) && !sum_of(&f->began))
+        f--;
+    return &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
 }
 
 #pragma GCC visibility pop

@@ -105,11 +105,10 @@ static void be_blind(struct measured *m)
 /* It has not run for so long in all: that is the innermost call's. */
 static void say_off(struct measured *m, const struct region_frame *innermost, uint64_t off)
 {
-    uint32_t c = atomic_load_explicit(&innermost->context, memory_order_relaxed);
     uint64_t more = off - m->off;
     m->off = off;
     atomic_signal_fence(memory_order_seq_cst);
-    sum_add(&contexts_of(m)[c].off, more);
+    sum_add(&frames_timed(m, innermost)->off, more);
     sum_set(&m->head->off_ticks, off);
 }
 

@@ -48,6 +48,10 @@ struct measured {
      * begins or ends; 0: it does not.  Else handlers that are in between leave it alone, and jumps
      * out of them mend it. */
     uint64_t looking, changing;
+    /* Jumps since the numbers of ended calls were settled. */
+    uint32_t jumps;
+    /* Calls of a coroutine have paused: which calls have ended cannot be told from frames. */
+    bool paused;
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
     /* did.h: */

@@ -147,7 +147,7 @@ static void region_add_away(struct measured *m, uint64_t now)
     m->left = 0;
     m->since = now; /* meanwhile it did nothing */
     m->last = now;
-    sum_add(&contexts_of(m)[frames_top(m)->context].off, away);
+    sum_add(&frames_timed(m, frames_top(m))->off, away);
     sum_set(&m->head->off_ticks, m->off);
 }
 
@@ -168,6 +168,8 @@ void region_leave(struct thread *t)
         atomic_store(&m->head->depth, REGION_FRAMES);
     if (m->left) /* a task that goes without having run again */
         region_add_away(m, now);
+    if (m->jumps)
+        frames_settle(m);
     uint64_t ran = now - m->off;
     t->measured = NULL;
     atomic_signal_fence(memory_order_seq_cst);
