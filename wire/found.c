@@ -29,6 +29,8 @@ void put_wait(struct out *out, const struct shown_wait *wait)
     }
     put_u8(out, (uint8_t)wait->fate);
     put_u8(out, wait->at_exit);
+    put_u8(out, wait->end);
+    put_u64(out, (uint64_t)wait->since_ns);
 }
 
 static enum fate get_fate(struct in *in)
@@ -54,6 +56,8 @@ void get_wait(struct in *in, struct shown_wait *wait)
     }
     wait->fate = get_fate(in);
     wait->at_exit = get_u8(in) != 0;
+    wait->end = get_u8(in) != 0;
+    wait->since_ns = (int64_t)get_u64(in);
 }
 
 void shown_wait_free(struct shown_wait *wait)

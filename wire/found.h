@@ -37,6 +37,8 @@ struct shown_wait {
     uint32_t holder_count;
     enum fate fate;
     bool at_exit; /* its program ended by itself meanwhile: only a cycle says that it could not go on */
+    bool end; /* it waits for the end of `about`, which began after its last event, and is none */
+    int64_t since_ns; /* when the wait began */
 };
 
 /* A thread that waits in no traced call, and sleeps all the same at the end of what was recorded. */

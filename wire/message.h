@@ -31,6 +31,7 @@
     128u /* and tell of connections to other machines, whose programs may be in the run */
 #define WELCOME_ENDS 256u /* and say that it ends by itself */
 #define WELCOME_SCARCE 512u /* little room is left where the trace is written */
+#define WELCOME_AWAITS 1024u /* and say that a task waits for the end of another: AWAITS */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -67,6 +68,7 @@
     M(28, FAR)    /* an end of a stream of bytes between machines */             \
     M(29, HOLE)   /* bytes of such a stream that no event wrote */               \
     M(30, ENDS)   /* the program ends by itself: it exits */                     \
+    M(31, AWAITS) /* a thread waits for the end of another one, which no event tells */ \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \

@@ -63,6 +63,8 @@ enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), retu
 #define TOLD_SENT(F)                                                                               \
     F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
 #define TOLD_ENDS(F) F(u8, how) /* an enum told_end */
+/* From a time of its clock on a thread waits for the end of another one, after its event `number` on the line `last`. */
+#define TOLD_AWAITS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
 #define TOLD_CLOSE(F)                                                                              \
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
@@ -113,7 +115,8 @@ enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), retu
     M(entries, TOLD_ENTRIES)                                                                       \
     M(span, TOLD_SPAN)                                                                             \
     M(far, TOLD_FAR)                                                                               \
-    M(hole, TOLD_HOLE)
+    M(hole, TOLD_HOLE)                                                                             \
+    M(awaits, TOLD_AWAITS)
 
 /* the types of fields */
 typedef uint8_t told_u8;

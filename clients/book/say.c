@@ -64,7 +64,9 @@ char *say_event(const struct book *book, const struct shown_event *e)
 struct said say_wait(const struct book *book, const struct shown_wait *wait)
 {
     const struct target_event *look = book_look(book, &wait->event);
-    const char *does = look ? look->text : book_type(book, wait->event.type);
+    const char *does = wait->end ? "waits for the end of"
+                       : look    ? look->text
+                                 : book_type(book, wait->event.type);
     return (struct said){book_label(book, wait->thread), does,
                          book_about(book, does, wait->about)};
 }

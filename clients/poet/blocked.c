@@ -29,14 +29,14 @@ struct report {
 
 static void one_text(const struct report *r, const struct shown_wait *w)
 {
-    const char *site = subject_site(r->subject, &w->event);
+    const char *site = w->end ? "" : subject_site(r->subject, &w->event);
     struct said said = say_wait(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     ref_print(at, sizeof at, w->event.at);
-    fate_since(since, sizeof since, &r->waits->now, w->event.time_ns);
-    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, event %s\n", colour_begin(COLOUR_THREAD), said.who,
+    fate_since(since, sizeof since, &r->waits->now, w->since_ns);
+    printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", colour_begin(COLOUR_THREAD), said.who,
            colour_end(), said.does, *said.about ? " " : "", colour_begin(COLOUR_OBJECT), said.about,
-           colour_end(), *site ? " at " : "", site, since, at);
+           colour_end(), *site ? " at " : "", site, since, w->end ? "after " : "", at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
         say_holder(held, sizeof held, r->book, &w->holders[i]);
@@ -177,12 +177,13 @@ static struct json_object *line_json(const struct report *r, uint32_t line)
 static struct json_object *one_json(const struct report *r, const struct shown_wait *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
-    const char *site = subject_site(r->subject, &w->event);
+    const char *site = w->end ? "" : subject_site(r->subject, &w->event);
     json_object_object_add(o, "thread", line_json(r, w->thread));
     json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
-    json_object_object_add(o, "type", json_object_new_string(book_type(r->book, w->event.type)));
+    const char *type = w->end ? "awaits end" : book_type(r->book, w->event.type);
+    json_object_object_add(o, "type", json_object_new_string(type));
     json_object_object_add(o, "event", json_ref(w->event.at));
-    json_object_object_add(o, "since_ns", json_object_new_int64(w->event.time_ns));
+    json_object_object_add(o, "since_ns", json_object_new_int64(w->since_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         struct ref since = w->holders[i].since;

@@ -67,7 +67,7 @@ static void set_cells(const struct waits *w, const struct shown_wait *wait,
                        : is_neutral(w, wait)      ? "waits"
                        : wait->fate == FATE_NEVER ? "can never go on"
                                                   : "perhaps never goes on";
-    int64_t waited = w->now.now_ns - wait->event.time_ns;
+    int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(what)};
     cells[THREAD] = cell_line(wait->thread);
     cells[ABOUT] = cell_line(wait->about);
@@ -75,7 +75,8 @@ static void set_cells(const struct waits *w, const struct shown_wait *wait,
         set_holder(&wait->holders[0], cells);
     if (w->now.now_ns >= 0 && waited >= 0)
         cells[WAITED] = cell_number(waited);
-    set_place(&cells[WHERE], wait->event.process, wait->event.site);
+    if (!wait->end)
+        set_place(&cells[WHERE], wait->event.process, wait->event.site);
     cells[EVENT] = cell_event(wait->event.at);
 }
 

@@ -3,9 +3,12 @@
 
 #include "clients/trace/carrier.h"
 #include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/object.h"
+#include "clients/trace/core/slots.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "clients/trace/measure/cpuclock.h"
@@ -184,6 +187,24 @@ void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
         return;
     t->stack_from = (uintptr_t)memory;
     t->stack_bytes = memory ? bytes : 0;
+}
+
+void poet_wait_end(poet_line_t awaited)
+{
+    struct thread *t = thread_recording();
+    if (!t || !server_awaits || !own_thread(awaited) || !line_current(awaited))
+        return;
+    int saved = errno;
+    uint8_t bytes[32];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    busy_begin(t);
+    struct ref last = slots_last(t);
+    put_told_awaits(&body, &(struct told_awaits){awaited, last.line, last.number,
+                                                 clock_instead(QUEUE_CLOCK_NS)});
+    if (last.line)
+        tell_control(t, MESSAGE_AWAITS, &body);
+    busy_end(t);
+    errno = saved;
 }
 
 void poet_task_gone(poet_line_t task)

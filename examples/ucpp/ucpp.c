@@ -513,6 +513,8 @@ void object_delete(struct object *o)
     if (o->owner || (o->thread && !o->ended)) {
         self->calls = DESTRUCTOR;
         put(&o->entry, self);
+        if (o->thread && !o->ended)
+            poet_wait_end(o->line); /* of which no mark tells */
         block();
     }
     close_line(o);

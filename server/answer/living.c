@@ -151,9 +151,13 @@ static void tell_interval(const struct telling *t, const struct intervals *all, 
         spans_visit(t->spans, c, &t->told->spans, from, item->to_ns, turn, &turning);
         return;
     }
-    uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about; /* (of no length) */
+    /* (Of no length, where it runs.) */
+    const struct wait *wait = item->is == INTERVAL_RUNS ? NULL : wait_of(all, item);
+    uint64_t position = i ? c->items[i - 1].position : c->start;
+    if (wait && !wait->type && wait->from_ns == from) /* no event is at its begin */
+        position = wait->begin;
     if (item->to_ns > from)
-        change(t, code_of(all, item), about, from, i ? c->items[i - 1].position : c->start);
+        change(t, code_of(all, item), wait ? wait->about : 0, from, position);
 }
 
 /* ---- what it does last, as far as that is known ---- */

@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 #include "server/measure/follow.h"
+#include "server/run/awaits.h"
 #include "server/run/clocks.h"
 #include "server/run/did.h"
 #include "server/run/places.h"
@@ -229,6 +230,16 @@ static int did_of(const void *context, struct doing *doing, const struct event *
     return span->count;
 }
 
+static bool awaits_of(const void *context, const struct event *e, struct awaiting *awaiting)
+{
+    const struct run *run = ((const struct measured *)context)->run;
+    const struct await *await = awaits_after(run, e);
+    if (await)
+        *awaiting = (struct awaiting){times_of(run, e) + (await->since_ns - e->time_ns),
+                                      await->about};
+    return await != NULL;
+}
+
 /* ---- kept with the run ---- */
 
 static void forget(struct measured *m)
@@ -261,7 +272,8 @@ static void begin(struct measured *m, const struct run *run, uint64_t again)
                                            .time = time_of,
                                            .meaning = meaning_of,
                                            .place = place_of,
-                                           .did = did_of},
+                                           .did = did_of,
+                                           .awaits = awaits_of},
                            m->first, m->end);
 }
 

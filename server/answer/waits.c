@@ -11,6 +11,7 @@
 
 #include "memory/memory.h"
 #include "server/measure/spans.h"
+#include "server/run/awaits.h"
 #include "wire/found.h"
 
 #include <stdlib.h>
@@ -97,6 +98,28 @@ static void add_running(struct waits_job *job, uint32_t thread)
         PUSH(g->asleep, g->asleep_count, a);
 }
 
+/* As a wait for the end of another thread would stand in a description. */
+static const struct target_event look_of_end = {.name = (char[]){""}, .waits = true};
+
+/* For the end of which thread it waits after its last event, if that thread has not ended. */
+static const struct await *awaited(const struct waits_job *job, const struct event *e)
+{
+    const struct run *run = job->graph.run;
+    const struct await *await = awaits_after(run, e);
+    uint64_t position;
+    if (!await || await->about > job->graph.lines || order_line_closed(run->order, await->about))
+        return NULL;
+    struct event last = last_of(job, await->about, &position);
+    return has_ended(&last, await->about, look_of(job, &last)) ? NULL : await;
+}
+
+static void add_waiter(struct waits_job *job, struct waiter waiter)
+{
+    struct waits_graph *g = &job->graph;
+    g->waiters = grow(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
+    g->waiters[g->count++] = waiter;
+}
+
 /* False: nobody acts on it.  A thread that ended waits no more, whatever it did last. */
 static bool look_at(struct waits_job *job, uint32_t thread)
 {
@@ -115,20 +138,26 @@ static bool look_at(struct waits_job *job, uint32_t thread)
     bool exited = run_exited(g->run, thread);
     bool ended = exited || has_ended(&e, thread, look) || !is_there(job, thread);
     g->is_thread[thread - 1] = exited ? WAITS_EXITED : ended ? WAITS_ENDED : WAITS_ACTS;
-    if (!look || !look->waits) {
-        if (!ended)
-            add_running(job, thread);
-        return true;
+    struct waiter waiter = {.thread = thread,
+                            .at_exit = exited,
+                            .position = position,
+                            .at = {e.line, e.number},
+                            .time_ns = e.time_ns,
+                            .look = look};
+    const struct await *await = look && look->waits ? NULL : awaited(job, &e);
+    if (await) {
+        waiter.about = await->about;
+        waiter.time_ns = await->since_ns > e.time_ns ? await->since_ns : e.time_ns;
+        waiter.look = &look_of_end;
+        waiter.end = true;
+        add_waiter(job, waiter);
+    } else if (look && look->waits) {
+        uint32_t about = e.about ? e.about : e.line;
+        waiter.about = about == thread ? 0 : about;
+        add_waiter(job, waiter);
+    } else if (!ended) {
+        add_running(job, thread);
     }
-    uint32_t about = e.about ? e.about : e.line;
-    g->waiters = grow(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
-    g->waiters[g->count++] = (struct waiter){.thread = thread,
-                                             .about = about == thread ? 0 : about,
-                                             .at_exit = exited,
-                                             .position = position,
-                                             .at = {e.line, e.number},
-                                             .time_ns = e.time_ns,
-                                             .look = look};
     return true;
 }
 
@@ -364,7 +393,9 @@ static void tell_wait(const struct waits_job *job, const struct waiter *w, struc
         .holder_count = object->count,
         .fate = job->verdicts ? verdicts_fate(job->verdicts, (size_t)(w - job->graph.waiters))
                               : FATE_OPEN,
-        .at_exit = w->at_exit};
+        .at_exit = w->at_exit,
+        .end = w->end,
+        .since_ns = w->time_ns};
     named_note(w->thread);
     named_note(w->about);
     named_note(w->at.line);

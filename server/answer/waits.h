@@ -14,6 +14,7 @@ struct waiter {
     struct ref at;
     int64_t time_ns;
     const struct target_event *look; /* of that event */
+    bool end; /* it waits for the end of `about` from time_ns on, which the event does not say */
 };
 
 /* What is waited for: its holders. */

@@ -6,6 +6,7 @@
 #include "server/intake/heaped.h"
 #include "server/intake/metering.h"
 #include "server/intake/used.h"
+#include "server/run/awaits.h"
 #include "server/run/inputs.h"
 #include "server/run/processors.h"
 #include "server/measure/stays.h"
@@ -416,6 +417,24 @@ static bool read_ends(struct session *session, struct in *in)
     return !in->error;
 }
 
+/* A fact, too: whoever reads only the last state of a run knows of it. */
+static bool read_awaits(struct session *session, struct in *in, uint32_t thread)
+{
+    struct told_awaits told;
+    uint32_t about = get_told_awaits(in, &told) ? announced_line(session, in, told.line) : 0;
+    uint32_t own = session_line(session, thread), last = session_line(session, told.last);
+    if (about && (!own || !last))
+        in_fail(in, "a thread that was not announced waits, or waits after no event");
+    if (in->error)
+        return false;
+    awaits_add(session->run,
+               (struct await){.thread = own,
+                              .about = about,
+                              .after = {last, told.number},
+                              .since_ns = (int64_t)(told.time_ns - session->run->start_ns)});
+    return true;
+}
+
 /* A thread that runs tasks is called so. */
 static bool read_carrier(struct session *session, struct in *in)
 {
@@ -481,7 +500,8 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
         type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT ||
         type == MESSAGE_USAGE || type == MESSAGE_HEAP || type == MESSAGE_METER ||
-        type == MESSAGE_CELLS || type == MESSAGE_SPAN || type == MESSAGE_ENDS)
+        type == MESSAGE_CELLS || type == MESSAGE_SPAN || type == MESSAGE_ENDS ||
+        type == MESSAGE_AWAITS)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
                                               .session = session->number,
                                               .thread = thread,
@@ -525,6 +545,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return read_sent(session, in);
     case MESSAGE_ENDS:
         return read_ends(session, in);
+    case MESSAGE_AWAITS:
+        return read_awaits(session, in, thread);
     case MESSAGE_USAGE:
         return used_read(&(struct used_by){session->run, session->process, session, session_line},
                          in);

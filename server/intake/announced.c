@@ -51,6 +51,7 @@ static bool has_control(const struct session *session, const struct slot *slot,
     case MESSAGE_OBJECT:
     case MESSAGE_KIND:
     case MESSAGE_CLOSE:
+    case MESSAGE_AWAITS:
         return has_line(session, get_u32(&in), missing); /* all of them begin with it */
     case MESSAGE_TYPE:
         return has_types_after(session, in, missing);

@@ -189,10 +189,39 @@ static void learn_did(struct follow *f, struct acting *t, const struct member *m
         f->teller.did ? f->teller.did(f->teller.context, &t->doing, &m->event, f->did) : -1;
 }
 
+/* ---- waits for the end of another thread, which no event tells ---- */
+
+static const struct meaning awaits_an_end = {.waits = true, .class = WAIT_MEETING};
+
+/* After its last event; as a thread that begins to wait, without an event, when it does. */
+static bool awaits(struct follow *f, const struct acting *t, struct acting *waiting)
+{
+    struct awaiting awaiting;
+    if (!f->teller.awaits || t->position < order_first(f->teller.order) ||
+        !f->teller.awaits(f->teller.context, events_at(&f->events, t->position), &awaiting))
+        return false;
+    *waiting = *t;
+    waiting->ns = awaiting.from_ns > t->ns ? awaiting.from_ns : t->ns;
+    waiting->about = awaiting.about;
+    waiting->type = waiting->place = 0;
+    waiting->meaning = &awaits_an_end;
+    return true;
+}
+
+static void ran_and_waited(struct follow *f, const struct acting *t, const struct acting *waiting,
+                           const struct member *m, uint32_t place)
+{
+    struct member until = *m;
+    until.ns = waiting->ns;
+    if (until.ns > t->ns)
+        ran(f, t, &until, place);
+    wait_ended(f, waiting, m);
+}
+
 /* From its thread's event before to this one.  What a signal interrupts goes on. */
 static void advance(struct follow *f, struct member *m)
 {
-    struct acting *t = follow_acting(f, m->event.thread);
+    struct acting *t = follow_acting(f, m->event.thread), waiting;
     learn_did(f, t, m);
     if (t->begun && t->meaning->waits && m->meaning->interrupts)
         return;
@@ -201,6 +230,8 @@ static void advance(struct follow *f, struct member *m)
         intervals_start(&f->intervals, m->event.thread, m->ns, m->position);
     else if (t->meaning->waits && m->ns > t->ns)
         wait_ended(f, t, m);
+    else if (m->ns > t->ns && awaits(f, t, &waiting) && m->ns > waiting.ns)
+        ran_and_waited(f, t, &waiting, m, place);
     else if (m->ns > t->ns && !(t->ended && m->meaning->closes))
         ran(f, t, m, place);
     follow_remember(t, m, place);
@@ -381,14 +412,25 @@ uint64_t follow_first(const struct follow *f) { return f->first; }
 uint64_t follow_known(const struct follow *f) { return f->known; }
 const struct intervals *follow_intervals(const struct follow *f) { return &f->intervals; }
 
-size_t follow_open(const struct follow *f, int64_t until_ns, struct wait **waits)
+/* Where the other one has ended, it waits no more, whether it has done something since or not. */
+static bool awaits_still(struct follow *f, const struct acting *t, struct acting *waiting)
+{
+    return awaits(f, t, waiting) &&
+           !(waiting->about <= f->thread_room && f->threads[waiting->about - 1].ended);
+}
+
+size_t follow_open(struct follow *f, int64_t until_ns, struct wait **waits)
 {
     size_t count = 0, room = 0;
     *waits = NULL;
     for (size_t i = 0; i < f->thread_room; i++) {
         const struct acting *t = &f->threads[i];
-        if (!t->begun || t->ended || !t->meaning->waits)
+        struct acting waiting;
+        if (!t->begun || t->ended)
             continue;
+        if (!t->meaning->waits && !awaits_still(f, t, &waiting))
+            continue;
+        t = t->meaning->waits ? t : &waiting;
         struct wait wait = begun_wait(t, (uint32_t)i + 1);
         wait.to_ns = until_ns > t->ns ? until_ns : t->ns;
         wait.unexplained = UNEXPLAINED_OPEN;

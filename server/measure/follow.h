@@ -26,6 +26,6 @@ uint64_t follow_known(const struct follow *follow); /* so many positions */
 const struct intervals *follow_intervals(const struct follow *follow);
 /* The waits that have not ended by what is known, by thread: they are no intervals yet.  Until a time, or until their
  * begin where that is later.  Returns how many (caller frees *waits). */
-size_t follow_open(const struct follow *follow, int64_t until_ns, struct wait **waits);
+size_t follow_open(struct follow *follow, int64_t until_ns, struct wait **waits);
 
 #endif

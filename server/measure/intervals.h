@@ -50,7 +50,7 @@ struct wait {
     uint64_t begin, end; /* positions of the events; an open one has no end (NO_POSITION) */
     int64_t from_ns, to_ns;
     uint32_t thread, about; /* who waited; the line that it waited for, 0 unknown */
-    uint32_t place, type; /* of its begin */
+    uint32_t place, type; /* of its begin; type 0: no event, the thread waits for an end */
     uint32_t segment; /* the first of its segments, */
     uint16_t count; /* and how many; 0: not explained, or a timer */
     uint8_t class; /* of the whole, as the description says */

@@ -38,6 +38,12 @@ struct did_piece {
     int64_t ns;
 };
 
+/* For the end of which thread one waits after an event, which no event tells. */
+struct awaiting {
+    int64_t from_ns;
+    uint32_t about; /* its line */
+};
+
 struct teller {
     const void *context;
     const struct order *order;
@@ -49,6 +55,8 @@ struct teller {
      * `doing`.  NULL: nobody told of any. */
     int (*did)(const void *context, struct doing *doing, const struct event *event,
                struct did_piece *pieces);
+    /* What the thread of an event waits for after it; false: for nothing.  NULL: none does. */
+    bool (*awaits)(const void *context, const struct event *event, struct awaiting *awaiting);
 };
 
 #endif

@@ -81,7 +81,7 @@ static void welcome(struct peer *peer)
     put_u32(&peer->out, WIRE_VERSION);
     if (program)
         put_u32(&peer->out, WELCOME_FOLLOWS | WELCOME_REGIONS | WELCOME_HEAP | WELCOME_METERS |
-                                WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS |
+                                WELCOME_ENTRIES | WELCOME_SPANS | WELCOME_ENDS | WELCOME_AWAITS |
                                 (peer->server->agent ? WELCOME_AGENT : 0) |
                                 (has_others(peer->server) ? WELCOME_FAR : 0) |
                                 (is_scarce(peer) ? WELCOME_SCARCE : 0));

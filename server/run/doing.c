@@ -3,6 +3,7 @@
 #include "config/target.h"
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/run/awaits.h"
 #include "server/run/clocks.h"
 #include "server/run/times.h"
 #include "wire/strip.h"
@@ -21,6 +22,7 @@ struct thread {
     size_t count, room;
     bool acts; /* it is one */
     bool ran;
+    struct ref last; /* its last event */
 };
 
 /* What the descriptions say of a type on a kind. */
@@ -41,6 +43,7 @@ struct doings {
         struct presences in; /* of one that is no thread's */
     } *changes;
     size_t change_count, change_room;
+    size_t awaits; /* of those that came: so many were looked at */
 };
 
 static void *doings_new(const struct run *run)
@@ -188,6 +191,8 @@ static void take(struct doings *s, const struct event *e)
                                   rule->own && !rule->waits});
     if (rule->about && e->about)
         seat_thread(s, e->thread, (struct seat){e->about, e->about, rule->about_presence, false});
+    if (e->thread)
+        thread_of(s, e->thread)->last = (struct ref){e->line, e->number};
     note_thread(s, e->thread);
     if (who != e->thread)
         note_thread(s, who);
@@ -208,12 +213,51 @@ static void tell(struct doings *s, struct pyramid *pyramid, int64_t ns, uint64_t
     s->change_count = 0;
 }
 
+/* ---- waits for the end of another thread, which no event tells ---- */
+
+static void tell_await(struct doings *s, struct pyramid *pyramid, const struct event *e,
+                       uint64_t position)
+{
+    const struct await *await = e->thread ? awaits_after(s->run, e) : NULL;
+    int64_t later_ns = await && await->since_ns > e->time_ns ? await->since_ns - e->time_ns : 0;
+    if (await)
+        pyramid_turn(pyramid, e->thread, (struct pyramid_state){await->about, STRIP_WAITS},
+                     times_of(s->run, e) + later_ns, position);
+}
+
+/* Those that came when the event before them had been taken. */
+static void tell_late(struct doings *s, struct pyramid *pyramid, uint64_t known)
+{
+    for (; s->awaits < awaits_count(s->run); s->awaits++) {
+        const struct await *await = awaits_at(s->run, s->awaits);
+        const struct thread *t = await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
+        uint64_t position = order_position(s->run->order, await->after);
+        if (!t || position == NO_POSITION || position >= known ||
+            t->last.line != await->after.line ||
+            t->last.number != await->after.number)
+            continue;
+        struct event e = order_event(s->run->order, position);
+        tell_await(s, pyramid, &e, known - 1);
+    }
+}
+
+/* Those after the events of a point. */
+static void tell_awaits(struct doings *s, struct pyramid *pyramid, uint64_t first, uint64_t end)
+{
+    for (uint64_t p = first; p < end && awaits_count(s->run); p++) {
+        struct event e = order_event(s->run->order, p);
+        if (e.line && e.state == EVENT_ORDERED)
+            tell_await(s, pyramid, &e, first);
+    }
+}
+
 /* All members of a point change what is done at once. */
 static uint64_t learn(void *state, struct pyramid *pyramid, uint64_t known, uint64_t *budget)
 {
     struct doings *s = state;
     const struct order *order = s->run->order;
     uint64_t count = order_count(order);
+    tell_late(s, pyramid, known);
     while (known < count && *budget) {
         uint64_t first = known, end = order_point_end(order, first);
         for (; known <= end; known++) {
@@ -223,6 +267,7 @@ static uint64_t learn(void *state, struct pyramid *pyramid, uint64_t known, uint
         }
         if (s->change_count)
             tell(s, pyramid, times_fitted(s->run, first), first);
+        tell_awaits(s, pyramid, first, known);
         *budget -= known - first < *budget ? known - first : *budget;
     }
     return known;

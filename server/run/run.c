@@ -6,6 +6,7 @@
 #include "memory/memory.h"
 #include "server/loop/log.h"
 #include "server/run/astray.h"
+#include "server/run/awaits.h"
 #include "server/run/clocks.h"
 #include "server/run/exchanges.h"
 #include "server/run/places.h"
@@ -262,6 +263,7 @@ void run_free(struct run *run)
     metered_free(run->metered);
     reached_free(&run->reached);
     spans_free(run->spans);
+    awaits_free(run->awaits);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

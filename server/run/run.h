@@ -112,6 +112,7 @@ struct run {
     struct did *did; /* of did.c alone; NULL: nothing was told */
     struct all_figures *figures; /* of figures.c alone; NULL: nothing was said */
     struct spans *spans; /* of processors.c alone; likewise */
+    struct awaits *awaits; /* of awaits.c alone; likewise */
     struct heap *heap; /* of heap.c alone; likewise */
     struct inputs *inputs; /* of inputs.c alone; NULL: none was recorded */
     struct metered *metered; /* of metered.c alone; likewise */

@@ -30,7 +30,8 @@ for row in (json.loads(line) for line in open(sys.argv[3])):
     cells = row.get("row")
     if cells and row["depth"] == 0:
         thread = told.setdefault(name_of(cells), [])
-        if not cells["where"].startswith(("processes (", "main (")): # where they wait until all are there
+        # (not where they wait until all are there, or for the end of a task, which has no place)
+        if cells["where"] and not cells["where"].startswith(("processes (", "main (")):
             thread.append((cells, {}))
         else:
             thread = None

@@ -101,6 +101,7 @@ static unsigned put_message(struct out *out, unsigned number)
         CASE(11, shape, SHAPE_COMPOUND, 2, {{1, 2, 0}, {3, 0, 1}});
         CASE(12, far, 1, 1, 2, 3, 80, 4, 5, 81);
         CASE(13, hole, 1, 2, 3, UNSEEN_STREAM);
+        CASE(14, awaits, 1, 2, 3, 4);
     default:
         return 0;
 #undef CASE
@@ -130,6 +131,7 @@ static bool get_message(struct in *in, unsigned number)
         CASE(11, shape)
         CASE(12, far)
         CASE(13, hole)
+        CASE(14, awaits)
 #undef CASE
     }
     return false;

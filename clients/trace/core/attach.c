@@ -201,6 +201,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             server_far = flags & WELCOME_FAR;
             server_ends = flags & WELCOME_ENDS;
             server_scarce = flags & WELCOME_SCARCE;
+            server_awaits = flags & WELCOME_AWAITS;
             uint32_t n_text = in_left(&in) >= 4 ? get_u32(&in) : 0;
             const uint8_t *words = get_bytes(&in, n_text); /* what its user is to know */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),

@@ -253,7 +253,7 @@ bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
 /* ---- queues ---- */
 
 bool server_sends, server_follows, server_regions, server_heaps, server_meters, server_entries,
-    server_spans, server_far, server_ends, server_scarce;
+    server_spans, server_far, server_ends, server_scarce, server_awaits;
 static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)

@@ -34,6 +34,7 @@ extern bool server_entries; /* and rings of when each call began and ended */
 extern bool server_far; /* programs of other machines may be in the run */
 extern bool server_scarce; /* has little room */
 extern bool server_ends; /* wants to know that the program ends by itself */
+extern bool server_awaits; /* and that a task waits for the end of another */
 extern bool server_spans; /* and which task is on which thread of the system */
 bool queue_may_grow(const struct thread *thread);
 int queue_memory(

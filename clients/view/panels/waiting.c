@@ -90,12 +90,12 @@ static void tell_wait(struct view *view, struct waiting *state, const struct sho
     struct said said = say_wait(the_book(view), w);
     struct shown_now now = now_of(state);
     char since[100], text[LIMIT_TEXT_BYTES];
-    fate_since(since, sizeof since, &now, w->event.time_ns);
+    fate_since(since, sizeof since, &now, w->since_ns);
     GString *s = g_string_new(NULL);
     char *head = g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", said.who, said.does,
                                          *said.about ? " " : "", said.about, since);
     g_string_append(s, head);
-    if (w->event.site) {
+    if (w->event.site && !w->end) {
         struct site_is site = sites_call(view->link.sites, w->event.process, w->event.site);
         char *place = g_markup_escape_text(site.place, -1);
         g_string_append_printf(s, ", at %s", place);
@@ -273,7 +273,7 @@ enum waiting_worst waiting_worst(struct view *view, unsigned *count)
     for (size_t i = 0; i < state->waits.count; i++) {
         const struct shown_wait *w = &state->waits.items[i];
         never |= w->fate == FATE_NEVER;
-        *count += !w->at_exit && (!now.live || now.now_ns - w->event.time_ns >= SHORT_NS);
+        *count += !w->at_exit && (!now.live || now.now_ns - w->since_ns >= SHORT_NS);
     }
     return state->waits.cycle_count  ? WAITING_DEADLOCK
            : never                   ? WAITING_HANG

@@ -93,6 +93,7 @@ uint8_t categories_step(const struct categories *c, uint32_t code)
 uint8_t categories_wait(const struct categories *c, const struct wait *wait)
 {
     return wait->class == WAIT_TIMER ? CATEGORY_CLOCK
+           : !wait->type             ? CATEGORY_JOIN
                                      : measured_category(c->view->run, wait->begin);
 }
 

@@ -107,7 +107,7 @@ static void look_at_thread(struct hinting *h, const struct course_of *c, struct 
     const struct table_view *view = h->view;
     struct states s;
     states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
-    if (!s.life_ns || !table_wants(view, c->thread))
+    if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
     look_for_processor(view, c, s, without);
     int64_t ready = s.let_go_ns, left = s.of[STATE_TERMINATE].total_ns;
@@ -287,9 +287,9 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     hinting_advise(&h);
     if (!t->row_count)
         table_add_note(t,
-                       "nothing stands out: no thread waits %.0f %% of its life for one lock, "
-                       "none hangs at the end",
-                       100 * LIFE_SHARE);
+                       "nothing stands out: no thread waits %.0f %% of its life for one lock%s",
+                       100 * LIFE_SHARE,
+                       view->lives.open_count ? "" : ", none hangs at the end");
     note_unseen_threads(t, view);
     if (view->measured->thread_count == 1)
         table_add_note(t, "one thread: what it waits for may not be recorded; pipes, sockets and "

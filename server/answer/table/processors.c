@@ -72,6 +72,8 @@ static bool step(void *work, uint64_t *budget)
     struct sweep_piece piece;
     enum sweep_is is;
     while ((is = sweep_next(&w->sweep, w->view, budget, &piece)) == SWEEP_PIECE) {
+        if (!table_lives(w->view, piece.course->thread))
+            continue;
         w->thread = piece.course->thread;
         w->last = piece.first ? 0 : w->last;
         states_visit(&w->lives, piece.course, piece.from_ns, piece.to_ns, add, w);

@@ -84,6 +84,8 @@ static bool step(void *work, uint64_t *budget)
     enum sweep_is is;
     uint64_t left = *budget / COST + 1;
     while ((is = sweep_next(&l->sweep, view, &left, &piece)) == SWEEP_PIECE) {
+        if (!table_lives(view, piece.course->thread))
+            continue;
         l->thread = piece.course->thread;
         l->so_far_ns = piece.first ? 0 : l->so_far_ns;
         if (piece.first)

@@ -113,6 +113,8 @@ static bool step(void *work, uint64_t *budget)
         grow_zeroed(m->threads, &m->room, view->measured->thread_count, sizeof *m->threads);
     while ((is = sweep_next(&m->sweep, view, budget, &piece)) == SWEEP_PIECE) {
         struct states sums;
+        if (!table_lives(view, piece.course->thread))
+            continue;
         states_sum(&view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
         states_add(&m->threads[piece.course - view->measured->threads], &sums);
     }
@@ -177,7 +179,7 @@ static void note_cut(struct shown_table *t, const struct table_view *view)
     for (uint32_t i = 0; i < all->thread_count && !view->apart; i++) {
         const struct course_of *c = &all->threads[i];
         cut += c->start_ns != INTERVALS_NEVER && c->end == NO_POSITION &&
-               table_wants(view, c->thread) &&
+               table_wants(view, c->thread) && table_lives(view, c->thread) &&
                (!states_life(&view->lives, c, &begin, &end) || end < ended) && c->start_ns < ended;
     }
     if (cut && view->to_ns == INT64_MAX && !view->past)

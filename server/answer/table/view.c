@@ -19,6 +19,14 @@ bool table_wants(const struct table_view *view, uint32_t line)
            bsearch(&line, r->lines, r->line_count, sizeof *r->lines, by_number) != NULL;
 }
 
+bool table_lives(const struct table_view *view, uint32_t line)
+{
+    const struct run *run = view->run;
+    const struct target_kind *kind =
+        run_target_kind(run, run_kind_name(run, order_line_kind(run->order, line)));
+    return !kind || kind->threads;
+}
+
 /* Does it end with an event of the thread's own? */
 static bool is_own(const struct interval *interval) { return interval->is != INTERVAL_SEGMENT; }
 

@@ -225,7 +225,8 @@ static void set_common(const struct table_view *view, const struct work *w,
     if (by != GROUP_OBJECT && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[WHERE] = cell_place(table_place(view, group->place));
     if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
-        cells[TYPE] = causing_text(run_type_name(view->run, group->type));
+        cells[TYPE] =
+            causing_text(group->type ? run_type_name(view->run, group->type) : "awaits end");
     if (by != GROUP_SITE && by != GROUP_THREAD && by != GROUP_CATEGORY)
         cells[FOR] = say_for(view, group, by);
     cells[CLASS] = causing_text(group->mixed ? "mixed" : causing_class(group->class));

@@ -1,0 +1,27 @@
+/* What threads wait for that no event tells: the end of another one, from a time after one of their
+ * events on, until their next event (the message AWAITS).
+ *
+ * Kept are the first AWAITS_MOST of a run.  Not thread-safe. */
+#ifndef SERVER_RUN_AWAITS_H
+#define SERVER_RUN_AWAITS_H
+
+#include "server/run/run.h"
+
+#define AWAITS_MOST (1u << 22)
+
+struct await {
+    uint32_t thread, about; /* their lines: which waits, for the end of which */
+    struct ref after; /* the thread's last event before */
+    int64_t since_ns; /* when it began to wait, by the clock of its program, as `time_ns` of events */
+};
+
+void awaits_add(struct run *run, struct await await);
+void awaits_free(struct awaits *awaits); /* NULL: nothing */
+
+size_t awaits_count(const struct run *run);
+const struct await *awaits_at(const struct run *run, size_t i); /* in the order of their coming */
+/* What the event's thread waits for after it, where it waits at once; NULL: for nothing.  Of a pair
+ * it may be either event. */
+const struct await *awaits_after(const struct run *run, const struct event *event);
+
+#endif

@@ -1,0 +1,83 @@
+#!/bin/bash
+# A task of a runtime waits for the end of another one, which no event of its own says: it is blocked, for that one's end.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+ucpp=$root/examples/ucpp
+
+cat >stuck.c <<'C'
+#include "ucpp.h"
+static struct object left, right, first, second, busy;
+static void cross(struct object *one, struct object *other)
+{
+    struct object *outside = enter(one, 1);
+    yield();
+    struct object *inside = enter(other, 1);
+    leave(other, inside);
+    leave(one, outside);
+}
+static void forward(void *a) { (void)a; cross(&left, &right); }
+static void backward(void *a) { (void)a; cross(&right, &left); }
+static void turns(void *a) { for (;;) yield(); (void)a; }
+void uc_main(void)
+{
+    monitor_make(&left, "left");
+    monitor_make(&right, "right");
+    task_make(&first, "first", forward, 0);
+    task_make(&second, "second", backward, 0);
+    task_make(&busy, "busy", turns, 0);
+    object_delete(&first);
+}
+C
+cat >ends.c <<'C'
+#include "ucpp.h"
+static struct object slow;
+static void works(void *a) { (void)a; for (int i = 0; i < 3; i++) yield(); }
+void uc_main(void)
+{
+    task_make(&slow, "slow", works, 0);
+    object_delete(&slow);
+}
+C
+poetcc -trace -g -I"$ucpp" -c "$ucpp/ucpp.c" -o ucpp.o || exit 1
+for p in stuck ends; do poetcc -trace -g -I"$ucpp" $p.c ucpp.o -o $p || exit 1; done
+
+POET_OUTPUT=stuck.poet ./stuck &
+program=$!
+pids="$pids $program"
+says() { poet blocked stuck.poet 2>/dev/null | grep -q "$1"; }
+waits='^T:main waits for the end of T:first$'
+check "whose end a task waits for, while it runs" until_true says "$waits"
+kill -KILL $program
+wait $program 2>/dev/null
+check "the trace of a program that was killed is finished" until_true finished stuck.poet
+said=$(poet blocked stuck.poet)
+like "and says the same" "$said" "$waits"
+like "that its end never comes" "$said" '^    T:first itself waits for M:right, and never goes on'
+json() { poet blocked --json stuck.poet | python3 -c "
+import json, sys
+name = lambda of: of['label'].split()[0]
+w = [w for w in json.load(sys.stdin)['blocked'] if name(w['thread']) == 'T:main'][0]
+print($1)"; }
+is "as JSON" "$(json "w['type'], name(w['waits_for']), w['site'], w['fate'], w['held_by']")" \
+    'awaits end T:first None never []'
+is "it is no event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
+last() { poet states --list --lines T:main "$1" --json | python3 -c "
+import json, sys
+rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
+print(rows[-1]['state'], rows[-1]['for'])"; }
+is "it is blocked to the end" "$(last stuck.poet)" 'blocked T:first'
+like "in the table of waits" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
+like "among what hangs" "$(poet report stuck.poet)" '^can never go on +T:main +T:first '
+
+POET_OUTPUT=ends.poet ./ends
+until_true finished ends.poet
+check "where the other one ends, the trace is sound" poet check ends.poet
+is "no task waits" "$(poet blocked ends.poet)" 'no thread waits'
+like "the wait has ended, and is explained" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
+like "none is unexplained" "$(poet waits ends.poet)" 'not explained 0.000 ms'
+
+UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
+until_true finished chance.poet
+is "a scheduler has no life of a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
+like "but a line" "$(poet dump chance.poet)" 'S:scheduler'
+done_testing
