@@ -72,6 +72,9 @@ void calls_sum(struct call_sums *to, const struct call_sums *s)
         to->since_ns = s->since_ns;
     add_ns(&to->self_ns, s->self_ns);
     add_ns(&to->total_ns, s->total_ns);
+    to->outer += s->outer;
+    to->reentered |= s->reentered;
+    add_ns(&to->outer_ns, s->outer_ns);
     add_ns(&to->nested_ns, s->nested_ns);
     add_ns(&to->cpu_ns, s->cpu_ns);
     add_ns(&to->running_ns, s->running_ns);
@@ -114,6 +117,8 @@ struct call_sums calls_of_context(const struct context_thread *thread, const str
         .self_ns = (int64_t)(s->own_ns + s->off_ns + s->open_own_ns + s->open_last_ns),
         .cpu_ns = (int64_t)(s->own_ns + s->open_own_ns),
         .running_ns = (int64_t)s->open_last_ns,
+        .outer = lands && s->calls > s->open ? s->calls - s->open : 0,
+        .outer_ns = lands ? (int64_t)s->real_ns : 0,
         .total_ns = lands ? (int64_t)(s->real_ns + s->open_real_ns) : 0,
         .ended = ended,
         .total = lands,
@@ -150,9 +155,24 @@ int64_t calls_net(const struct call_sums *sums)
     return net > 0 ? (int64_t)((net < 9e18 ? net : 9e18) + .5) : 0;
 }
 
-int64_t calls_mean(const struct call_sums *sums, int64_t ns)
+/* A time over a number of calls. */
+static int64_t mean_of(int64_t ns, uint64_t calls)
 {
-    return sums->calls > sums->counted ? ns / (int64_t)(sums->calls - sums->counted) : -1;
+    return calls > 0 && calls <= INT64_MAX ? ns / (int64_t)calls : -1;
+}
+
+int64_t calls_mean_total(const struct call_sums *sums)
+{
+    if (sums->reentered)
+        return -1;
+    if (sums->outer)
+        return mean_of(sums->outer_ns, sums->outer);
+    return mean_of(sums->total_ns, sums->calls - sums->counted);
+}
+
+int64_t calls_mean_cpu(const struct call_sums *sums)
+{
+    return mean_of(sums->cpu_ns, sums->calls - sums->counted);
 }
 
 struct call_sums calls_all(const struct calls *calls)
@@ -172,8 +192,21 @@ static void made_by(struct call_sums *caller, const struct call_sums *callee, ui
     caller->cost_ps += callee->timed ? (double)callee->calls * exit_ps : 0;
 }
 
+/* What is called by a context that lands further up counts there: the contexts in between are then
+ * called within themselves, too, and their numbers hold inner calls and outer ones. */
+static bool *find_reentered(const struct context_thread *thread)
+{
+    bool *reentered = memory_zeroed(thread->count + 1, sizeof *reentered);
+    for (uint32_t i = 1; i < thread->count; i++) {
+        uint32_t lands = thread->items[i].sums.is.lands, at = i, up;
+        while (lands != i && (up = thread->items[at].sums.is.parent) < at && up > lands)
+            reentered[at = up] = true;
+    }
+    return reentered;
+}
+
 static void add(struct calls *calls, const struct context_thread *thread, uint32_t index,
-                const uint32_t *scopes, uint32_t *nodes)
+                const uint32_t *scopes, uint32_t *nodes, bool reentered)
 {
     const struct context *c = &thread->items[index];
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
@@ -181,6 +214,7 @@ static void add(struct calls *calls, const struct context_thread *thread, uint32
     uint32_t function = function_of(calls, scopes[index]);
     bool nested = calls->within && map_get(calls->within, scopes[index], 0);
     sums.nested_ns = nested ? sums.total_ns : 0;
+    sums.reentered = reentered;
     nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
     calls_sum(&calls->functions[function].sums, &sums);
     calls_sum(&calls->nodes[nodes[index]].sums, &sums);
@@ -195,12 +229,14 @@ static void add(struct calls *calls, const struct context_thread *thread, uint32
 void calls_add(struct calls *calls, const struct context_thread *thread, const uint32_t *scopes)
 {
     uint32_t *nodes = memory_zeroed(thread->count + 1, sizeof *nodes);
+    bool *reentered = find_reentered(thread);
     function_of(calls, 0);
     if (!calls->node_count)
         add_node(calls, (struct call_node){0});
     for (size_t i = 0; i < thread->count; i++)
-        add(calls, thread, (uint32_t)i, scopes, nodes);
+        add(calls, thread, (uint32_t)i, scopes, nodes, reentered[i]);
     free(nodes);
+    free(reentered);
 }
 
 void calls_free(struct calls *calls)

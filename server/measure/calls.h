@@ -23,6 +23,11 @@ struct call_sums {
     uint64_t counted; /* of the calls: counted only, their time is their callers' */
     uint64_t since_ns; /* since when some are, by the program's clock; 0: none, or always */
     int64_t self_ns, total_ns, cpu_ns;
+    /* Calls from outside of the function itself that are not under way, and what they took: of
+     * these is the mean. */
+    uint64_t outer;
+    int64_t outer_ns;
+    bool reentered; /* how many calls are outer ones is not known: others called it within itself */
     int64_t nested_ns; /* of total: on threads that were made within other calls of the function */
     int64_t least_ns, most_ns, cpu_least_ns, cpu_most_ns; /* of calls that ended */
     double cost_ps; /* of measuring: within its self */
@@ -80,8 +85,11 @@ void calls_sum(struct call_sums *to, const struct call_sums *sums); /* adds */
 /* All functions but the threads themselves. */
 /* Is the processor time known: of all of it, but for one part in a hundred? */
 bool calls_cpu_known(const struct call_sums *sums);
-/* Of each call that was timed: a time over all of them; -1: none was. */
-int64_t calls_mean(const struct call_sums *sums, int64_t ns);
+/* What a call took on the average, with all that it called; -1: it is not known.  Calls that a
+ * function makes of itself are within the outer ones: they count in none of the two. */
+int64_t calls_mean_total(const struct call_sums *sums);
+/* Of each call that was timed: its processor time on the average; -1: none was. */
+int64_t calls_mean_cpu(const struct call_sums *sums);
 struct call_sums calls_all(const struct calls *calls);
 void calls_free(struct calls *calls); /* empties it */
 

@@ -19,6 +19,14 @@ is 'each case of recursion in one thread takes as long by the clock as by its th
     "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
         print "$r->{case} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
         END { print "rows\n" if $n > 8 }' cases)" rows
+# means RUN: of each function whether its mean lies between its least and its most; - where it has none
+means() {
+    poet calls --graph --json "$1" | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
+        $s = ref $r->{scope} ? $r->{scope}{name} : $r->{scope}; $s =~ s/ .*//; next if $seen{$s}++ || $s !~ /^(alone|ping|pong)$/;
+        $m = $r->{mean_ns}; $of{$s} = !defined $m ? "-" : $m >= $r->{min_ns} && $m <= $r->{max_ns} ? "between" : "outside";
+        END { print join(" ", map { "$_:$of{$_}" } sort keys %of), "\n" }'
+}
+is 'the mean of a function that calls itself is of its outer calls' "$(means recursion.poet)" 'alone:between ping:between pong:-'
 
 # ---- over threads: what a function took on threads that it made itself is in its total, and told apart ----
 cat >threads.c <<'C'

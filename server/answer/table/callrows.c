@@ -99,10 +99,10 @@ static bool has_single(const struct call_sums *s)
 
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
-    if (s->total && calls_mean(s, s->total_ns) >= 0)
-        cells[MEAN] = cell_number(calls_mean(s, s->total_ns));
-    if (calls_cpu_known(s) && calls_mean(s, s->cpu_ns) >= 0)
-        cells[CPU_MEAN] = cell_number(calls_mean(s, s->cpu_ns));
+    if (s->total && calls_mean_total(s) >= 0)
+        cells[MEAN] = cell_number(calls_mean_total(s));
+    if (calls_cpu_known(s) && calls_mean_cpu(s) >= 0)
+        cells[CPU_MEAN] = cell_number(calls_mean_cpu(s));
     if (!has_single(s))
         return;
     cells[MIN] = cell_number(s->least_ns);
