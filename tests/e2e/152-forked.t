@@ -46,6 +46,23 @@ is 'one that does, before that and after' "$(calls_of calls.out before_event) $(
 is 'one that ends by _exit' "$(calls_of calls.out at_once)" 13
 is 'the order is as it must be' "$(poet check children.poet >/dev/null 2>&1 && echo yes)" yes
 
+cat >returns.c <<'C'
+#include <sys/wait.h>
+#include <unistd.h>
+#define NI __attribute__((noinline))
+static volatile long sink;
+NI void work(void) { sink++; }
+NI int starts(void) { return fork(); }
+NI int parted(void) { int child = starts(); work(); return child; }
+int main(void) { if (parted()) wait(0); return 0; }
+C
+poetcc -profile -g returns.c -o returns
+poet record -o returns.poet -- ./returns 2>record.err
+until_true finished returns.poet
+poet calls returns.poet >calls.out
+is 'parent and child measure what they call' "$(calls_of calls.out work)" 2
+is 'a child that returns from what its parent began ends nothing of its own' "$(grep -c 'had no begin' calls.out)" 0
+
 cat >daemons.c <<'C'
 #include <stdlib.h>
 #include <unistd.h>

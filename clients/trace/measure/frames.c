@@ -304,6 +304,11 @@ static struct region_frame *cut_above(struct measured *m, uint32_t wanted, struc
     return f;
 }
 
+/* Above it lie calls that the parent of this process began; 0: there is none that forked. */
+static __thread uint64_t forked_at __attribute__((tls_model("initial-exec")));
+
+void frames_forked(uint64_t stack) { forked_at = stack; }
+
 /* The end of a call that is not the innermost one: what was called in it has ended, too, as after an exception
  * through code that has no such ends.  NULL: it was not open. */
 static __attribute__((noinline)) struct region_frame *
@@ -319,7 +324,8 @@ find_ended(struct measured *m, uint32_t wanted, uint64_t function, uint64_t stac
         f--;
     if (f->stack != OUTERMOST && f->function == function)
         return cut_above(m, wanted, f);
-    if (wanted & WANTED_CALLS) /* else it began unseen */
+    bool parents = forked_at && stack > forked_at;
+    if (wanted & WANTED_CALLS && !parents) /* else it began unseen */
         sum_add(&m->head->mismatched, 1);
     return NULL;
 }

@@ -198,6 +198,7 @@ void region_forked(struct thread *t)
 {
     struct measured *m = t ? t->measured : NULL;
     atomic_store(&threads_running, 0);
+    frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (t)
         t->measured = NULL;
     if (m)
