@@ -438,6 +438,7 @@ void session_batch(struct session *session, uint32_t epoch, bool stale)
 {
     session->batch = epoch;
     session->stale = stale;
+    order_read_again(session->run->order, stale);
 }
 
 void session_free(struct session *session)

@@ -119,7 +119,10 @@ void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool 
 void order_ask_effects(struct order *order,
                        void (*ask)(void *context, uint32_t kind, uint32_t type), void *context);
 
-/* Accepts an event; false if it was a duplicate and dropped. */
+/* Whether events from here on are read again from a journal of which the order knows a part: those
+ * that it knows are no duplicates. */
+void order_read_again(struct order *order, bool again);
+/* Accepts an event; false if it was known and is dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);
 /* The same for both ends of a sync pair at once. */
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b);

@@ -280,6 +280,7 @@ struct order {
         size_t waiters; /* of the line before the next one that are to look again */
     } going;
     struct set stragglers; /* gone lines on which something came all the same */
+    bool again; /* what comes is read again: order_read_again() */
     bool last; /* nobody is there any more who could tell something */
     bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
     uint64_t doubts, first_doubt; /* events before which more may be; position of the first */

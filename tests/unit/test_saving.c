@@ -202,7 +202,7 @@ static void a_saved_file_gives_the_whole_run(void **state)
     struct run *run = open_run(path);
     struct order_figures f = order_figures(run->order);
     assert_true(f.events >= EVENTS);
-    assert_int_equal(f.pending + f.lost + f.contradictions, 0);
+    assert_int_equal(f.pending + f.lost + f.contradictions + f.duplicates, 0);
     assert_null(run->damage);
     assert_false(run->unfinished);
     assert_true(run->text_count > 10);
@@ -319,6 +319,31 @@ static void look_at_all(const struct run *run, const struct run *whole)
         out_free(&out);
     }
     assert_same_answers(run, whole, 3);
+}
+
+/* What a state knows is read again with the journal that leads to it, and is no second telling. */
+static void read_while_it_is_written_nothing_comes_twice(void **state)
+{
+    struct live live = begin(other, 0);
+    struct workload *w = some_work(5, 0.2);
+    struct happening h;
+    (void)state;
+    for (int i = 0; i < EVENTS; i++) {
+        workload_next(w, &h);
+        tell_event(&live, &h.arrivals[0]);
+        if (i % 75)
+            continue;
+        struct run *run = open_run(other);
+        struct order_figures f = order_figures(run->order);
+        assert_int_equal(f.duplicates + f.contradictions, 0);
+        assert_true(f.events + f.pending <= (uint64_t)i + 1);
+        assert_true(run->unfinished && !run->damage);
+        run_free(run);
+    }
+    while (workload_rest(w, &h))
+        tell_event(&live, &h.arrivals[0]);
+    workload_free(w);
+    end(&live);
 }
 
 static void cut_anywhere_it_opens_or_says_why(void **state)
@@ -476,6 +501,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_saved_file_gives_the_whole_run),
         cmocka_unit_test(it_can_be_read_at_any_moment),
+        cmocka_unit_test(read_while_it_is_written_nothing_comes_twice),
         cmocka_unit_test(cut_anywhere_it_opens_or_says_why),
         cmocka_unit_test(with_a_byte_flipped_it_never_answers_wrongly),
         cmocka_unit_test(kept_up_to_a_size_it_forgets_the_oldest),

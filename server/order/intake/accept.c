@@ -85,6 +85,8 @@ static void drain(struct order *order)
     free(point.members);
 }
 
+void order_read_again(struct order *order, bool again) { order->again = again; }
+
 void order_hold(struct order *order) { order->held = true; }
 
 void order_release(struct order *order)
@@ -201,7 +203,7 @@ bool order_accept(struct order *order, const struct arrival *arrival)
     }
     if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
         (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
-        order->figures.duplicates++;
+        order->figures.duplicates += !order->again;
         return false;
     }
     line_touch(order, arrival->at.line);
