@@ -310,6 +310,16 @@ static void say_unsound(void *user, struct ref at, uint32_t thread, const char *
         say(c, (struct ref){thread, 0}, "%s", what);
 }
 
+/* A file that was cut short before its first whole event tells nothing of its run. */
+static bool nothing_whole(const struct command *command, const struct checker *c,
+                          const struct source *source)
+{
+    if (c->events || !source->book.run.unfinished)
+        return false;
+    command_fail(command, "%s: no whole event is in it: there is nothing to check", c->file);
+    return true;
+}
+
 static int check_trace(const struct command *command, const char *file)
 {
     struct subject subject;
@@ -320,6 +330,8 @@ static int check_trace(const struct command *command, const char *file)
         subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
         subject_ask(command, &subject, ASK_DUMP, NULL, take, &c) &&
         soundness_ask(command, &subject, say_unsound, &c);
+    if (ok && nothing_whole(command, &c, &subject.source))
+        ok = false;
     if (ok && !c.breaks && !c.book->damage && json)
         good_json(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
