@@ -86,6 +86,12 @@ void place_request(const struct place *place, struct window_request *request)
     }
 }
 
+void place_leave_end(struct place *place)
+{
+    place->follow = false;
+    place->anchor = place->column_ns && place->time_ns ? ANCHOR_TIME : ANCHOR_POSITION;
+}
+
 void place_pinned_first(struct place *place)
 {
     struct place_row *rows = memory_zeroed(place->row_count + 1, sizeof *rows);

@@ -62,6 +62,8 @@ void place_free(struct place *place); /* empties it */
 bool place_equal(const struct place *a, const struct place *b);
 /* Asks for its window; rows are the request's own, moves borrowed. */
 void place_request(const struct place *place, struct window_request *request);
+/* What follows the end stays where that was in the last window. */
+void place_leave_end(struct place *place);
 /* Rows that are pinned come first, in the order in which they stand; a cluster goes as its first row does. */
 void place_pinned_first(struct place *place);
 /* One move after the others; joined with the last if that was of the same line. */

@@ -194,11 +194,12 @@ static void take_window(void *user, const struct answer *answer)
 static void ask_window(struct view *view)
 {
     struct window_request request;
-    place_request(&view->camera.place, &request);
+    struct place place = view->camera.place; /* what it points to is borrowed */
+    if (place.anchor == ANCHOR_END)
+        place_leave_end(&place);
+    place_request(&place, &request);
     rows_for_request(view, &request);
     request.columns = camera_columns(&view->camera);
-    if (request.anchor == ANCHOR_END)
-        request.anchor = ANCHOR_POSITION;
     inquiry_window(&view->link, &view->printing->asked, &request, take_window, view);
 }
 

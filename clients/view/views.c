@@ -37,8 +37,8 @@ static void seen_place(const struct view *view, struct place *place)
     double right = camera_left_pt(&view->camera) + camera_width_pt(&view->camera);
     place_copy(place, &view->camera.place);
     if (place->follow || place->anchor == ANCHOR_END)
-        place->anchor = ANCHOR_POSITION;
-    place->follow = place->far = false;
+        place_leave_end(place);
+    place->far = false;
     place->columns = 1;
     for (uint32_t i = 0; s && i < s->column_count; i++)
         if (s->columns[i].column >= place->from && s->columns[i].x_pt < right)

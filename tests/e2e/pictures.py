@@ -4,8 +4,9 @@ dump` alone; what is wrong is printed, a line each, with the command that drew i
     pictures.py files TRACE SEED COUNT    random windows, rows, clusters and folds, by order and by time, upright and in bands,
                                           as web page, SVG, PDF on pages, and text
     pictures.py answers TRACE BROWSER.PY  what a web page answers about any two events, and where it puts them, in a browser
-    pictures.py script TRACE SEED COUNT   prints a script of random changes of view for poet view, with COUNT scenes, each
-                                          once more after a step back and on
+    pictures.py script TRACE SEED COUNT [timed]
+                                          prints a script of random changes of view for poet view, with COUNT scenes, each
+                                          once more after a step back and on; timed: all of them by time
     pictures.py scenes TRACE COUNT        the scenes that poet view wrote: scene0, again0, ..."""
 import json
 import os
@@ -709,14 +710,17 @@ def look_at_answers(trace, browser):
 
 # ---- the viewer ----
 
-def print_script(trace, seed, count):
+def print_script(trace, seed, count, timed=None):
     run, choose = Run(trace), random.Random(int(seed))
+    scales = [3, 3.5, 4.2, 5, 5.9] if timed else [0, 3, 4.2, 5, 5.9]
+    if timed:
+        print(f"time {choose.choice(scales)}")
     for at in range(int(count)):
         for _ in range(choose.randint(1, 4)):
             print(choose.choice([
                 f"goto {choose.choice(run.ordered)}", f"goto {choose.randrange(len(run.log))}", "action page-left",
                 "action page-right", "action fold", f"hide {choose.choice(run.drawn)}", "action show-all",
-                f"line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"time {choose.choice([0, 3, 4.2, 5, 5.9])}",
+                f"line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"time {choose.choice(scales)}",
                 f"drop {choose.choice(run.drawn)} {choose.choice(run.drawn)}", "action start", "action end",
                 "action least-crossing", f"pan {choose.randint(-400, 400)} 0", f"zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
         print(f"scene scene{at}\naction undo\naction redo\nscene again{at}")

@@ -12,8 +12,7 @@ void hold_leave_follow(struct camera *camera)
     struct place *p = &camera->place;
     if (!p->follow)
         return;
-    p->follow = false;
-    p->anchor = ANCHOR_POSITION; /* which is known from the last window */
+    place_leave_end(p);
     news_tell(camera->news, NEWS_SWITCHES);
 }
 

@@ -180,9 +180,8 @@ void far_enter(struct view *view)
     int64_t from_ns, to_ns;
     camera_positions(&view->camera, &first, &last);
     camera_times(&view->camera, &from_ns, &to_ns);
-    p->follow = false;
-    if (p->anchor == ANCHOR_END)
-        p->anchor = ANCHOR_POSITION;
+    if (p->follow || p->anchor == ANCHOR_END)
+        place_leave_end(p);
     p->far = true;
     p->far_from = p->column_ns ? (double)from_ns : (double)first;
     p->far_to = p->column_ns ? (double)to_ns : (double)last + 1;

@@ -73,18 +73,16 @@ void picture_rebuild(struct view *view)
     gtk_widget_queue_draw(view->canvas);
 }
 
-/* From here on it is a fixed place, unless it is the end. */
+/* From here on it is a fixed place, unless it is the end.  By time its columns are counted from a
+ * time, which stays the same whatever rows are drawn: that of an event may be repaired otherwise
+ * with other rows, and the run may begin before its first event in the log. */
 static void settle(struct view *view)
 {
     struct place *p = &view->camera.place;
-    uint64_t anchor = view->stage.window.anchor;
-    if (p->anchor == ANCHOR_EVENT || p->anchor == ANCHOR_START ||
-        (p->anchor == ANCHOR_TIME && !p->column_ns)) {
-        p->anchor = ANCHOR_POSITION;
-        p->position = anchor;
-    }
-    if (p->follow)
-        p->position = anchor;
+    p->position = view->stage.window.anchor;
+    p->time_ns = p->column_ns ? view->stage.window.time_ns : 0;
+    if (p->anchor != ANCHOR_END && !p->follow)
+        p->anchor = p->column_ns ? ANCHOR_TIME : ANCHOR_POSITION;
 }
 
 /* window: ours from now on. */
@@ -134,6 +132,24 @@ static void want(struct view *view, struct window_request *request)
     request->early = !p->column_ns;
 }
 
+#define ROUNDS_MOST 4
+
+static void ask(struct view *view);
+
+/* By time what a place means is known only where its window reaches: one that was asked for
+ * elsewhere, and moved the place, is asked for once more there. */
+static bool ask_there(struct view *view)
+{
+    const struct place *p = &view->camera.place;
+    struct picture *picture = &view->picture;
+    bool moved = p->from != picture->from || p->shift_pt != picture->shift_pt;
+    if (!moved || !p->column_ns || p->far || p->follow || picture->rounds >= ROUNDS_MOST)
+        return false;
+    picture->rounds++;
+    ask(view);
+    return true;
+}
+
 static void take_window(void *user, const struct answer *answer)
 {
     struct view *view = user;
@@ -149,7 +165,7 @@ static void take_window(void *user, const struct answer *answer)
     }
     if (inquiry_again(&view->picture.placing, answer))
         picture_ask(view);
-    else if (answer->last)
+    else if (answer->last && !ask_there(view))
         colour_ask(view);
     picture_stays(view);
     if (here && rows_by_events(view) && !view->map.density.row_count)
@@ -166,16 +182,23 @@ void picture_stays(struct view *view)
 
 void picture_ask(struct view *view)
 {
-    struct window_request request;
-    if (view->camera.place.far) {
+    view->picture.rounds = 0;
+    if (view->camera.place.far)
         far_ask(view);
-        return;
-    }
+    else
+        ask(view);
+}
+
+static void ask(struct view *view)
+{
+    struct window_request request;
     if (view->stage.scene && fabs(view->stage.scene->row_pt - good_row_pt(view)) > 0.01)
         picture_rebuild(view); /* it is zoomed, or has another size */
     if (!inquiry_may(&view->link, &view->picture.placing))
         return;
     inquiry_cancel(&view->link, &view->colour.standing); /* of another picture */
     want(view, &request);
+    view->picture.from = view->camera.place.from;
+    view->picture.shift_pt = view->camera.place.shift_pt;
     inquiry_window(&view->link, &view->picture.placing, &request, take_window, view);
 }

@@ -9,6 +9,9 @@ struct view;
 
 struct picture {
     struct inquiry placing;
+    int32_t from; /* of the place, when it was asked for */
+    double shift_pt;
+    unsigned rounds; /* so often it was asked for because the window had moved the place */
     bool fresh; /* nothing of the run was shown yet */
     bool leaving; /* one to jump to is coming: how this one looks is not worth a frame */
 };
