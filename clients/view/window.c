@@ -120,6 +120,7 @@ static void take_news(void *user, enum news news)
         news == NEWS_NOTES)
         draw(view);
     if (news == NEWS_SWITCHES) {
+        picture_tell_much(view);
         actions_update(view);
         timescale_show(view);
         legend_show(view);

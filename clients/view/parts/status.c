@@ -29,6 +29,15 @@ void status_say(struct status *status, const char *format, ...)
     show_said(status);
 }
 
+void status_while(struct status *status, bool so, const char *text)
+{
+    bool said = g_strcmp0(status->said, text) == 0;
+    if (so && !said)
+        status_say(status, "%s", text);
+    else if (!so && said)
+        status_say(status, "%s", "");
+}
+
 const char *status_text(const struct status *status)
 {
     return gtk_label_get_text(GTK_LABEL(status->label));

@@ -27,6 +27,8 @@ struct status {
 GtkWidget *status_line_new(struct status *status, GtkWidget *beside);
 GtkWidget *status_banner_new(struct status *status);
 void status_say(struct status *status, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* What is said as long as something is so, unless something else is said meanwhile. */
+void status_while(struct status *status, bool so, const char *text);
 const char *status_text(const struct status *status); /* the line's */
 /* How far the order is behind what programs have told: it stands in the line, too, while it is a second or more. */
 void status_behind(struct status *status, uint64_t ns);

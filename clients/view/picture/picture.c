@@ -85,6 +85,16 @@ static void settle(struct view *view)
         p->anchor = p->column_ns ? ANCHOR_TIME : ANCHOR_POSITION;
 }
 
+#define TOO_MUCH                                                                                   \
+    "Too much happened in a column to show all of it: choose a finer "                             \
+    "scale, or zoom out to the states"
+
+void picture_tell_much(struct view *view)
+{
+    const struct place *p = &view->camera.place;
+    status_while(&view->status, view->stage.window.unresolved && p->column_ns && !p->far, TOO_MUCH);
+}
+
 /* window: ours from now on. */
 static void show(struct view *view, struct shown_window *window)
 {
@@ -104,9 +114,7 @@ static void show(struct view *view, struct shown_window *window)
         cluster_default(view);
     view->picture.fresh = false;
     news_tell(&view->news, NEWS_PICTURE);
-    if (window->unresolved && view->camera.place.column_ns)
-        status_say(&view->status, "Too much happened in a column to show all of it: choose a finer "
-                                  "scale, or zoom out to the states");
+    picture_tell_much(view);
 }
 
 /* ---- asking for it ---- */

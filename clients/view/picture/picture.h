@@ -18,6 +18,7 @@ struct picture {
 
 void picture_ask(struct view *view); /* densities, if the place is far */
 void picture_stays(struct view *view); /* if none is coming, it looks as it is to after all */
+void picture_tell_much(struct view *view); /* as long as a column of it holds too much */
 void picture_rebuild(struct view *view); /* with other names, symbols or times */
 
 #endif
