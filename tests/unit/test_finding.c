@@ -31,15 +31,21 @@ static struct run *run_of(unsigned seed)
     return run;
 }
 
+/* The last part of the answer: where counting takes long, earlier ones say how far it has got. */
 static struct shown_count count(const struct run *run, struct ref at)
 {
     struct out body = {0};
-    struct shown_count got;
+    struct shown_count got = {.whole = false};
+    struct answer answer;
+    struct in in;
     put_ref(&body, at);
     struct out out = answer_to(run, &question_count, body, 1200);
-    struct in in = part_of(&out, PART_COUNT);
-    get_count_is(&in, &got);
-    assert_true(in_done(&in));
+    for (size_t next = 0; next_part(&out, &next, &answer, &in);)
+        if (answer.part == PART_COUNT) {
+            get_count_is(&in, &got);
+            assert_true(in_done(&in));
+        }
+    assert_true(got.whole || !got.known);
     out_free(&out);
     return got;
 }
