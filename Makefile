@@ -396,6 +396,12 @@ check-loaded: TIMES = 1
 check-loaded: all
 	@tests/loaded.sh $(TIMES) $(MAKE) --no-print-directory check
 
+# How the source reads: names, sizes, lines and words.  FIGURE=single: each place that it counts.
+FIGURE =
+.PHONY: style-figures
+style-figures:
+	@tests/style.pl $(FIGURE)
+
 # Poet as it is where libraries for other machines are missing: built whole, into directories of its own.
 .PHONY: check-without
 check-without:
