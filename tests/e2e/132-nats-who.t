@@ -29,6 +29,7 @@ let_in() { # let_in NAME URL [VARIABLE=VALUE...]
     shift
     tried "$@"
     like "$name: let in" "$line" " is there$"
+    case $line in *" is there") ;; *) tail -n 5 nats.log | sed 's/^/# nats-server: /' ;; esac
 }
 refused() { # refused NAME PATTERN URL [VARIABLE=VALUE...]
     name=$1 pattern=$2
