@@ -7,7 +7,8 @@
 struct text_options {
     bool ascii;
     bool colour; /* those of the description, by the escape sequences of 256 colours */
-    bool brief; /* of what does not fit between the lines only what hangs, is lost, uncertain, or noted by a user */
+    /* Of what does not fit between the lines only what hangs, is lost or uncertain, and notes. */
+    bool brief;
     unsigned width; /* columns of the terminal; wider scenes are broken into blocks; 0: never */
 };
 

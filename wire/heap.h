@@ -161,7 +161,8 @@ static_assert(sizeof(struct heap_block) == 32, "a block is 32 bytes");
 #define HEAP_BYTES_OF(groups)                                                                      \
     (HEAP_BLOCKS_AT + (size_t)(groups)*HEAP_GROUP * sizeof(struct heap_block))
 #define HEAP_MAP_BYTES HEAP_BYTES_OF(HEAP_GROUPS)
-/* Where address space is short there are fewer groups; the server goes by the size of the memory. */
+/* Where address space is short there are fewer groups; the server goes by the size of the
+ * memory. */
 #define HEAP_LEAST_BYTES HEAP_BYTES_OF(HEAP_GROUPS_LEAST)
 static_assert(HEAP_BAD * sizeof(struct heap_bad) <= 4096, "bad frees fit their page");
 static_assert(HEAP_BLOCKS_AT % 4096 == 0, "blocks begin with a page");

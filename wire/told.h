@@ -63,7 +63,8 @@ enum told_end { ENDS_NOT, ENDS_EXIT, ENDS_AT_ONCE, ENDS_COUNT }; /* exit(), retu
 #define TOLD_SENT(F)                                                                               \
     F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
 #define TOLD_ENDS(F) F(u8, how) /* an enum told_end */
-/* From a time of its clock on a thread waits for the end of another one, after its event `number` on the line `last`. */
+/* From a time of its clock on a thread waits for the end of another one, after its event
+ * `number` on the line `last`. */
 #define TOLD_AWAITS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
 #define TOLD_CLOSE(F)                                                                              \
     F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
@@ -153,7 +154,8 @@ void put_told_hello(struct out *out, const struct told_hello *told);
 bool get_told_hello(struct in *in, struct told_hello *told);
 void put_told_argument(struct out *out, struct text argument);
 struct text get_told_argument(struct in *in);
-/* How many variables follow the arguments (wire/variable.h), each as an argument; none where nothing follows. */
+/* How many variables follow the arguments (wire/variable.h), each as an argument; none where
+ * nothing follows. */
 void put_told_variables(struct out *out, uint32_t count);
 uint32_t get_told_variables(struct in *in);
 

@@ -124,7 +124,8 @@ static void sleepers_text(const struct report *r)
     }
 }
 
-/* Of threads that wait: those that hang, then those that another thread keeps waiting, then those that may be idle. */
+/* Of threads that wait: those that hang, then those that another thread keeps waiting, then
+ * those that may be idle. */
 enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
 
 static enum blocked_rank blocked_rank(const struct report *r, const struct shown_wait *w)

@@ -20,7 +20,8 @@ static const char *line_of(struct subject *subject, const struct table_cell *cel
     return line;
 }
 
-/* Another block of the same code begins in between, or it goes back: not all of the lines are in this one. */
+/* Another block of the same code begins in between, or it goes back: not all of the lines are in
+ * this one. */
 static bool passes_over(const struct shown_table *t, uint32_t from, const struct table_cell *begin,
                         const struct table_cell *end)
 {

@@ -87,7 +87,8 @@ static int check_description(const struct command *command, const char *file)
         printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
                plural(target->kind_count), target->event_count, plural(target->event_count));
     else if (!is_description_name(file))
-        command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)", file);
+        command_fail(command, "%s: neither a trace nor a description (its name ends in .conf)",
+                     file);
     int status = target ? EXIT_DONE : EXIT_FAILED;
     target_free(target);
     free(text);

@@ -6,7 +6,8 @@
 #include <argp.h>
 #include <stdbool.h>
 
-/* --color=WHEN, and --no-pager: a child of the tables of commands that print in colour.  It needs no input. */
+/* --color=WHEN, and --no-pager: a child of the tables of commands that print in colour.  It
+ * needs no input. */
 extern const struct argp colour_options;
 
 enum colour {

@@ -90,8 +90,20 @@ static void add_row(const struct waits *w, const struct shown_wait *wait, struct
     set_cells(w, wait, table_cells(t, t->row_count - 1));
 }
 
+/* What is known of an object that no thread may ever signal again, a note for each sentence. */
+static void add_notes(const struct book *book, const struct waits *w, struct shown_table *t)
+{
+    for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
+        char *said = fate_verdict(book, &w->verdicts[i]), *rest = said;
+        for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+            if (*line)
+                PUSH(t->notes, t->note_count, memory_copied(line));
+        free(said);
+    }
+}
+
 /* Deadlocks first: the others may wait for their threads. */
-static void add_rows(const struct waits *w, struct shown_table *t)
+static void add_rows(const struct book *book, const struct waits *w, struct shown_table *t)
 {
     t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (unsigned cycles = 2; cycles-- > 0;)
@@ -99,10 +111,13 @@ static void add_rows(const struct waits *w, struct shown_table *t)
             if (in_cycle(w, w->items[i].thread) == (cycles > 0) &&
                 (cycles || w->items[i].fate != FATE_OPEN))
                 add_row(w, &w->items[i], t);
+    if (t->row_count)
+        add_notes(book, w, t);
 }
 
-static void add_neutral(const struct waits *w, struct shown_table *t)
+static void add_neutral(const struct book *book, const struct waits *w, struct shown_table *t)
 {
+    (void)book;
     size_t count = 0;
     t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (size_t i = 0; i < w->count; i++)
@@ -127,8 +142,9 @@ static void set_sleeper(const struct waits *w, const struct shown_sleeper *s,
 }
 
 /* What they wait for is not known: the sentence below says all that is. */
-static void add_sleepers(const struct waits *w, struct shown_table *t)
+static void add_sleepers(const struct book *book, const struct waits *w, struct shown_table *t)
 {
+    (void)book;
     char *all = waits_asleep(w);
     t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (size_t i = 0; i < w->sleeper_count && t->row_count < MOST; i++) {
@@ -141,18 +157,6 @@ static void add_sleepers(const struct waits *w, struct shown_table *t)
         PUSH(t->notes, t->note_count, all);
 }
 
-/* What is known of an object that nobody may ever signal again, a note for each sentence. */
-static void add_notes(const struct book *book, const struct waits *w, struct shown_table *t)
-{
-    for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
-        char *said = fate_verdict(book, &w->verdicts[i]), *rest = said;
-        for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-            if (*line)
-                PUSH(t->notes, t->note_count, memory_copied(line));
-        free(said);
-    }
-}
-
 static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
 
 static bool ask(const struct tables *o, struct subject *subject, struct waits *waits)
@@ -163,38 +167,32 @@ static bool ask(const struct tables *o, struct subject *subject, struct waits *w
     return subject_ask(o->command, subject, ASK_WAITS, &judged, take, waits);
 }
 
-int hangs_at_exit(const struct tables *o, struct subject *subject, struct shown_table *t)
+/* A table of some of the threads that wait, which `fill` chooses. */
+static int hangs_table(const struct tables *o, struct subject *subject, struct shown_table *t,
+                       const char *title,
+                       void (*fill)(const struct book *book, const struct waits *waits,
+                                    struct shown_table *table))
 {
     struct waits waits;
     bool ok = ask(o, subject, &waits);
-    add_columns(t, "waiting at exit");
+    add_columns(t, title);
     if (ok)
-        add_neutral(&waits, t);
+        fill(&subject->source.book, &waits, t);
     waits_free(&waits);
     return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+int hangs_at_exit(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    return hangs_table(o, subject, t, "waiting at exit", add_neutral);
 }
 
 int hangs_asleep(const struct tables *o, struct subject *subject, struct shown_table *t)
 {
-    struct waits waits;
-    bool ok = ask(o, subject, &waits);
-    add_columns(t, "asleep in calls that are not traced");
-    if (ok)
-        add_sleepers(&waits, t);
-    waits_free(&waits);
-    return ok ? EXIT_DONE : EXIT_FAILED;
+    return hangs_table(o, subject, t, "asleep in calls that are not traced", add_sleepers);
 }
 
 int hangs_ask(const struct tables *o, struct subject *subject, struct shown_table *t)
 {
-    struct waits waits;
-    bool ok = ask(o, subject, &waits);
-    add_columns(t, "what hangs");
-    if (ok) {
-        add_rows(&waits, t);
-        if (t->row_count)
-            add_notes(&subject->source.book, &waits, t);
-    }
-    waits_free(&waits);
-    return ok ? EXIT_DONE : EXIT_FAILED;
+    return hangs_table(o, subject, t, "what hangs", add_rows);
 }

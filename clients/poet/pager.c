@@ -90,7 +90,8 @@ static void wait_for_pager(void)
     pager = 0;
 }
 
-/* Signals that end the command leave the terminal to the pager until that has ended.  SIGPIPE: the user left it. */
+/* Signals that end the command leave the terminal to the pager until that has ended.  SIGPIPE:
+ * the user left it. */
 static void end_by_signal(int signal_number)
 {
     close(STDOUT_FILENO);

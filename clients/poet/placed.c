@@ -20,7 +20,8 @@ bool placed_is(const struct table_names *names, struct table_place place, const 
     return is;
 }
 
-/* Its label, or the name in it, with or without the letter: of several programs that is before theirs. */
+/* Its label, or the name in it, with or without the letter: of several programs that is before
+ * theirs. */
 static bool placed_is_label(const char *name, const char *label, size_t size)
 {
     const char *colon = memchr(label, ':', size);

@@ -51,7 +51,8 @@ struct provoking {
     struct trial_end usual;
     bool same_output; /* which is always the same */
     bool free_differs; /* the two runs that were not led do not end alike */
-    unsigned healed; /* the try in which a signal was lost and a later one woke its waiter; 0 none */
+    /* The try in which a signal was lost and a later one woke its waiter; 0 none */
+    unsigned healed;
     char *healed_how; /* in words */
     char healed_file[PATH_MAX];
 };

@@ -327,7 +327,8 @@ static int draw(const struct command *command, struct replaying *r, const struct
 
 #define BEFORE 3u /* events of the thread, and the one that was to be */
 
-/* Where it first did something else: what of that is not steered.  A difference of the environment is said first. */
+/* Where it first did something else: what of that is not steered.  A difference of the
+ * environment is said first. */
 static void say_unsteered(const struct command *command, const struct replaying *r)
 {
     const struct script_end *end = &r->script->end;

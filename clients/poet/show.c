@@ -35,7 +35,8 @@ static error_t parse_show(int key, char *value, struct argp_state *state)
 static void say_left_out(uint32_t footnotes)
 {
     if (footnotes)
-        printf("note: %u footnote%s (what arrows, messages and repeats say): --footnotes prints %s\n",
+        printf("note: %u footnote%s (what arrows, messages and repeats say): "
+               "--footnotes prints %s\n",
                footnotes, plural(footnotes), footnotes == 1 ? "it" : "them");
 }
 

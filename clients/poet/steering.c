@@ -139,7 +139,8 @@ static void hold(struct making *m, uint32_t row, const char *which, enum steer_u
         }
 }
 
-/* Notes the points of a signal, whose bit this is, and of its wait, the next point that was made. */
+/* Notes the points of a signal, whose bit this is, and of its wait, the next point that was
+ * made. */
 static void note_signal(struct making *m, uint32_t signal, uint32_t wait)
 {
     const struct steer_head *h = &m->s->head;

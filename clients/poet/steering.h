@@ -10,7 +10,8 @@
 struct steering {
     struct steer_head head;
     bool libraries; /* calls of libraries are to be recorded, too */
-    /* Of a signal that would be lost: where it is made, and where its waiter waits; count 0: not known. */
+    /* Of a signal that would be lost: where it is made, and where its waiter waits; count 0: not
+     * known. */
     struct steer_point signal, wait;
 };
 

@@ -1,4 +1,4 @@
-/* The environment of a recorded program, for who runs it again. */
+/* The environment of a recorded program, for running it again. */
 #ifndef CLIENTS_POET_VARIABLES_H
 #define CLIENTS_POET_VARIABLES_H
 

@@ -639,7 +639,7 @@ class _Coroutine(collections.abc.Coroutine):
         finally:
             self._poet_last = _here.last
             _become(outer)
-            _here.last = self._poet_last  # of who this wakes now
+            _here.last = self._poet_last  # of what this task wakes now
             if self._poet_end:
                 _lib.poet_task_gone(self._poet_line)
 

@@ -53,7 +53,8 @@ static void put(struct inlined_list *list, struct inlined_function function)
     list->items[list->count - 1] = function;
 }
 
-/* Each function has its name from its own entry, and its line from the call in it that was replaced. */
+/* Each function has its name from its own entry, and its line from the call in it that was
+ * replaced. */
 static void put_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
                           struct inlined_function next, struct inlined_list *list)
 {

@@ -72,7 +72,8 @@ static bool critical_section(const char *symbol, char *text, size_t size)
     return true;
 }
 
-/* Whether a part of a symbol, up to the next dot, is one that compilers add: f.isra.0, f.cold, variable.0 */
+/* Whether a part of a symbol, up to the next dot, is one that compilers add: f.isra.0, f.cold,
+ * variable.0 */
 static bool is_added(const char *part, size_t length)
 {
     static const char *const words[] = {"part",     "isra", "constprop", "cold",

@@ -153,7 +153,8 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
     return NULL;
 }
 
-/* Of the functions at an address: the outermost, whose line is that of a call in it, or by number, from the innermost. */
+/* Of the functions at an address: the outermost, whose line is that of a call in it, or by
+ * number, from the innermost. */
 enum { WHICH_OUTERMOST = UINT8_MAX };
 
 /* An address where a function begins stands for that function, whatever was inlined there. */

@@ -13,19 +13,20 @@ void sites_free(struct sites *sites);
 /* Makes a program known under its index; telling it again replaces it. */
 void sites_process(struct sites *sites, uint32_t index, const struct shown_process *process);
 
-/* `function`: the one that the source line lies in, the innermost that was inlined there; "" unknown.
- * place: "file:line", else "module+0xOFFSET", else "0xADDRESS".  path: full path of the source
- * file, "" unknown.  Valid until the next call. */
+/* `function`: the one that the source line lies in, the innermost that was inlined there; ""
+ * unknown.  place: "file:line", else "module+0xOFFSET", else "0xADDRESS".  path: full path of
+ * the source file, "" unknown.  Valid until the next call. */
 struct site_is {
     const char *function, *place, *path;
     int line;
 };
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address);
-/* The same of the function that all that was inlined there was inlined in, with the line of the call in it. */
+/* The same of the function that all that was inlined there was inlined in, with the line of the
+ * call in it. */
 struct site_is sites_outer(struct sites *sites, uint32_t process, uint64_t address);
 
-/* How many functions are at an address, 1 where none was inlined there; and one of them: 0 is that of sites_call, the next
- * the one that it was inlined in, with the line of the call. */
+/* How many functions are at an address, 1 where none was inlined there; and one of them: 0 is
+ * that of sites_call, the next the one that it was inlined in, with the line of the call. */
 uint32_t sites_frames(struct sites *sites, uint32_t process, uint64_t address);
 struct site_is sites_frame(struct sites *sites, uint32_t process, uint64_t address, uint32_t frame);
 

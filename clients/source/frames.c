@@ -28,7 +28,8 @@ struct growing {
     struct table_row *rows;
     struct table_cell *cells;
     uint32_t latest[UINT8_MAX + 1]; /* by depth the row, 1 more: 0: none */
-    uint8_t added[UINT8_MAX + 1]; /* by the depth that was, how many rows lie above it that were not there */
+    /* By the depth that was, how many rows lie above it that were not there */
+    uint8_t added[UINT8_MAX + 1];
 };
 
 static struct table_cell *cells_of(const struct growing *g, uint32_t row)

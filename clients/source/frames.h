@@ -1,5 +1,5 @@
-/* The functions at a place of the code, those that the compiler inlined there, too, as frames of a stack; and a tree of such
- * places with a row for each of them. */
+/* The functions at a place of the code, those that the compiler inlined there, too, as frames of
+ * a stack; and a tree of such places with a row for each of them. */
 #ifndef CLIENTS_SOURCE_FRAMES_H
 #define CLIENTS_SOURCE_FRAMES_H
 
@@ -9,8 +9,8 @@
 uint32_t frames_count(const struct table_names *names, struct table_place place);
 char *frames_say(const struct table_names *names, struct table_place place, uint32_t frame);
 
-/* Of a table whose rows are calls, those made by each below it (depth), with their sums: what a call was inlined in gets a row
- * above it.  `scope`: the column of the calls. */
+/* Of a table whose rows are calls, those made by each below it (depth), with their sums: what a
+ * call was inlined in gets a row above it.  `scope`: the column of the calls. */
 void frames_tree(struct shown_table *table, const struct table_names *names, uint32_t scope);
 
 #endif

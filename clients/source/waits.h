@@ -24,8 +24,8 @@ bool waits_take(struct waits *waits, const struct answer *answer);
 /* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.  Freed by the
  * caller; NULL: there is no cycle. */
 struct ref *waits_pairs(const struct waits *waits, uint32_t *count);
-/* "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", where some do;
- * to be freed.  NULL: none does. */
+/* "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", where some
+ * do; to be freed.  NULL: none does. */
 char *waits_asleep(const struct waits *waits);
 void waits_free(struct waits *waits); /* empties it */
 

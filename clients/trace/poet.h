@@ -271,17 +271,17 @@ void poet_become(poet_line_t task);
  * when it changes; without it, such threads are told apart by numbers. */
 void poet_processor(const char *name, const char *cluster);
 
-/* From here to its next event the calling task waits for the end of that one: for waits that have no
- * event of their own, right before the runtime switches to another task.  Until that event it counts
- * as waiting, unless the other task has ended. */
+/* From here to its next event the calling task waits for the end of that one: for waits that
+ * have no event of their own, right before the runtime switches to another task.  Until that
+ * event it counts as waiting, unless the other task has ended. */
 void poet_wait_end(poet_line_t awaited);
 
 /* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
 void poet_task_gone(poet_line_t task);
 
 /* Stacks that tasks run on besides their own, as those of coroutines: of each it is known which
- * calls are open on it, and whose call stack allocates memory.  Tasks may take turns at a stack; one
- * at a time runs on it. */
+ * calls are open on it, and whose call stack allocates memory.  Tasks may take turns at a stack;
+ * one at a time runs on it. */
 typedef struct poet_stack *poet_stack_t; /* NULL: the task's own, or none */
 
 /* A stack that was made: so many bytes from `memory` on (NULL: that is not known).  NULL: it is not

@@ -13,8 +13,8 @@ struct header {
     GtkWidget *title, *subtitle, *badge;
 };
 
-/* The source, how many events were discarded and how many lines have no row; NULL: none were, and all
- * that are drawn have one. */
+/* The source, how many events were discarded and how many lines have no row; NULL: none were,
+ * and all that are drawn have one. */
 static char *said_of_missing(const struct view *view)
 {
     const struct shown_window *w = &view->stage.window;

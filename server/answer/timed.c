@@ -192,8 +192,8 @@ static int64_t columns_between(int64_t from, int64_t to)
     return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
 }
 
-/* Where clocks differ, times along a line may go back: what was found in a stretch counts as being in
- * it, whatever its own time says. */
+/* Where clocks differ, times along a line may go back: what was found in a stretch counts as
+ * being in it, whatever its own time says. */
 static int64_t cell_within(const struct timed *t, int64_t time_ns, struct stretch s)
 {
     int64_t last_ns = s.to_ns > s.from_ns ? s.to_ns - 1 : s.from_ns;

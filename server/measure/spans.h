@@ -89,10 +89,10 @@ int64_t spans_known_ns(const struct spans *spans, uint32_t line);
 /* Up to when the kernel's switches say what a thread did of which no end came; INTERVALS_NEVER: they say nothing. */
 int64_t spans_switched_until(const struct spans *spans, const struct course_of *course,
                              enum spans_source most);
-/* Did it, as the last that is known of it, give its processor up, and when?  By switches; where none
- * are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it since;
- * end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it sleeps gets a
- * processor once more, for its end. */
+/* Did it, as the last that is known of it, give its processor up, and when?  By switches; where
+ * none are known, by what was seen from outside.  *call: an enum asleep, where it was seen in it
+ * since; end_ns: when all of the run had gone, 0 if it has not; a thread that is killed as it
+ * sleeps gets a processor once more, for its end. */
 bool spans_asleep(const struct spans *spans, uint32_t line, int64_t end_ns, int64_t *since_ns,
                   unsigned *call);
 

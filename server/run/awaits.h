@@ -12,7 +12,8 @@
 struct await {
     uint32_t thread, about; /* their lines: which waits, for the end of which */
     struct ref after; /* the thread's last event before */
-    int64_t since_ns; /* when it began to wait, by the clock of its program, as `time_ns` of events */
+    /* When it began to wait, by the clock of its program, as `time_ns` of events */
+    int64_t since_ns;
 };
 
 void awaits_add(struct run *run, struct await await);

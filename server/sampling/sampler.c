@@ -257,7 +257,8 @@ static enum asleep asleep_in(const struct sampler *s, pid_t tid)
     return is == ASLEEP_FUTEX && is_of_loader(s, word) ? ASLEEP_LOADER : is;
 }
 
-/* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says nothing. */
+/* Once for each sleep.  That it runs again is told a sample later: what it runs only to end says
+ * nothing. */
 static void put_asleep(const struct sampler *s, const struct sampled_thread *thread,
                        struct kept *kept, bool ran, struct usage *now, uint64_t now_ns)
 {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What is mapped at an address after a file that was unmapped is another object, unless it is the same file; a named
-# semaphore that is made anew is another one.
+# semaphore that is made again is another one.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -126,7 +126,7 @@ is "a mutex of another file at that address" "$(order one two) $(order two three
 is "of the same file there" "$(order one three)" before
 is "a semaphore of another file at that address" "$(order four five)" concurrent
 is "of the same file there" "$(order four six)" before
-is "a named semaphore that is made anew, closed or not" "$(order seven eight) $(order seven nine) $(order eight nine)" \
+is "a named semaphore that is made again, closed or not" "$(order seven eight) $(order seven nine) $(order eight nine)" \
     "concurrent concurrent concurrent"
 check "nothing contradicts" sound remapped.poet
 done_testing

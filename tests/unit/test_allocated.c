@@ -329,7 +329,8 @@ static void what_is_full_says_so(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
-/* Where address space is short the table is smaller: a block is in it, within its bounds, or is said not to be. */
+/* Where address space is short the table is smaller: a block is in it, within its bounds, or is
+ * said not to be. */
 static void a_small_table_keeps_its_bounds(void **state)
 {
     size_t bytes = HEAP_BYTES_OF(HEAP_GROUPS_LEAST);

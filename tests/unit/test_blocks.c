@@ -234,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seven_steps), cmocka_unit_test(together),
         cmocka_unit_test(not_told),    cmocka_unit_test(no_places),
-        cmocka_unit_test(by_entries),  cmocka_unit_test(branches),     cmocka_unit_test(counted_only)};
+        cmocka_unit_test(by_entries),  cmocka_unit_test(branches),
+        cmocka_unit_test(counted_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

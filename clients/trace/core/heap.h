@@ -22,7 +22,8 @@ struct poet_heap_where {
 /* Any signal handler may call these. */
 struct poet_heap_where poet_heap_where(void);
 uint32_t poet_heap_thread(void); /* its thread alone */
-/* Where the stack that the place `at` lies in ends, of a task whose runtime has said so; 0: not known. */
+/* Where the stack that the place `at` lies in ends, of a task whose runtime has said so; 0: not
+ * known. */
 uintptr_t poet_heap_stack_end(uintptr_t at);
 /* Of one that measures its calls: its region's serial << 32 | the context that it is in (wire/region.h), 0: none. */
 uint64_t poet_heap_context(void);

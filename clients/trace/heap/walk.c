@@ -78,8 +78,8 @@ struct walk {
     enum heap_node_is end;
 };
 
-/* Above the frame of a stack's first function lies no more than that: an address that it returns to,
- * which is within no call. */
+/* Above the frame of a stack's first function lies no more than that: an address that it returns
+ * to, which is within no call. */
 #define BEGINNING_MOST 128u
 
 /* Where the runtime has not said where the stack ends, the tables alone say which function is its

@@ -463,9 +463,9 @@ static void drop_below(struct measured *m, uint32_t wanted, uint64_t stack, stac
 
 #define SETTLED_AT_ONCE 8u /* contexts, for each jump */
 
-/* A call is counted before its frame is reserved, and its end before its frame is given up: a jump
- * out of a handler in between leaves a call that never ends, or one that ends twice.  Where no calls
- * have paused, those that have no frame have ended. */
+/* A call is counted before its frame is reserved, and its end before its frame is given up: a
+ * jump out of a handler in between leaves a call that never ends, or one that ends twice.  Where
+ * no calls have paused, those that have no frame have ended. */
 void frames_settle(struct measured *m)
 {
     uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);

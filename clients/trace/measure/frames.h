@@ -22,7 +22,8 @@ void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope);
 void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack);
 /* In a child of fork: calls whose frames lie above that place its parent began. */
 void frames_forked(uint64_t stack);
-/* After jumps out of signal handlers: what began, or ended, and was left half done has ended once. */
+/* After jumps out of signal handlers: what began, or ended, and was left half done has ended
+ * once. */
 void frames_settle(struct measured *m);
 /* The innermost one has ended, whatever it is; `ran` is what frames_now() said with that `now`. */
 void frames_drop(struct measured *m, uint64_t now, uint64_t ran);

@@ -237,7 +237,8 @@ void picked_module(const char *path, const struct dl_phdr_info *info, uintptr_t 
                    uintptr_t end)
 {
     read_compiled(info);
-    struct picks *p = frames_pick || counted->patterns || skipped->patterns ? arena_take(sizeof *p) : NULL;
+    bool any = frames_pick || counted->patterns || skipped->patterns;
+    struct picks *p = any ? arena_take(sizeof *p) : NULL;
     if (!p)
         return;
     p->start = start;

@@ -15,7 +15,8 @@ void strand_enter(struct thread *thread, struct strand_calls *kept);
 /* The innermost one has ended, and all its calls. */
 void strand_end(struct thread *thread);
 
-/* The outermost call of the innermost coroutine is called once more, as a resume of it is; not where none is open. */
+/* The outermost call of the innermost coroutine is called once more, as a resume of it is; not
+ * where none is open. */
 void strand_call_again(struct thread *thread);
 
 /* What is kept is another coroutine's from now on. */

@@ -16,8 +16,8 @@ typedef struct source source; /* where a call stands, as clang says it */
 #define NONMONOTONIC (1 << 30)
 #define KIND_DYNAMIC 2 /* omp_sched_dynamic of omp_get_schedule() */
 
-/* Which iterations threads steal from each other depends on when each comes to the loop, which is no
- * event: where chunks are recorded the schedule is a monotonic one, without stealing. */
+/* Which iterations threads steal from each other depends on when each comes to the loop, which
+ * is no event: where chunks are recorded the schedule is a monotonic one, without stealing. */
 static int without_stealing(int schedule, int64_t *chunk, const void *site)
 {
     struct member *m = member_now();

@@ -49,9 +49,9 @@ void poet_process_forked(void) { forked(); }
 
 /* ---- a signal ---- */
 
-/* libpoet calls it in a signal handler, before it records that.  What a thread has written may be read, and the signal be
- * sent by the reader, before the call that wrote it has come back: so much of it is recorded first.  False: the handler is
- * not to be recorded. */
+/* libpoet calls it in a signal handler, before it records that.  What a thread has written may
+ * be read, and the signal be sent by the reader, before the call that wrote it has come back: so
+ * much of it is recorded first.  False: the handler is not to be recorded. */
 API bool poet_process_interrupted(void);
 bool poet_process_interrupted(void) { return calls_interrupted() && queues_interrupted(); }
 

@@ -29,8 +29,9 @@ struct camera {
     struct place place; /* whoever changes it tells NEWS_PLACE or NEWS_ROWS */
     struct hold hold;
     int width_px, height_px; /* of the canvas, which sets them */
-    /* What a pixel of the canvas is on the screen: more where the system's letters are larger.  Whatever stands beside the
-     * canvas, or gets the pointer from its widget, reckons with it. */
+    /* What a pixel of the canvas is on the screen: more where the system's letters are
+     * larger.  Whatever stands beside the canvas, or gets the pointer from its widget, reckons
+     * with it. */
     double unit_px;
     /* borrowed, filled by the window */
     const struct stage *stage;

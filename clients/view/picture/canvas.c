@@ -144,7 +144,8 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct l
     cairo_clip(cr);
     for (int i = first; i <= last && i - first < TILES; i++) {
         struct tile *t = tile(view, i, layer, scale);
-        cairo_set_source_surface(cr, t->surface, round((names + i * TILE_PX - left) * scale) / scale, 0);
+        double x = round((names + i * TILE_PX - left) * scale) / scale;
+        cairo_set_source_surface(cr, t->surface, x, 0);
         cairo_paint(cr);
     }
     draw_sticking(view, cr, layer, width);

@@ -87,8 +87,8 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
         *cell = cell_real((double)ns / (double)of);
 }
 
-/* The least and the most of a coroutine's calls are those of the stretches in which it ran: of none that
- * has not ended, and less than a call took.  (Times are rounded, each by itself.) */
+/* The least and the most of a coroutine's calls are those of the stretches in which it ran: of
+ * none that has not ended, and less than a call took.  (Times are rounded, each by itself.) */
 static bool has_single(const struct call_sums *s)
 {
     bool open = s->open || s->left > 0;

@@ -43,8 +43,9 @@ static uint32_t maker_of(const struct work *w, const struct course_of *course)
     return CASES_NOBODY;
 }
 
-/* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in a pool,
- * too; and asleep in calls that are no events, where the kernel said when it was switched. */
+/* When a thread did not run, by the program's clock: blocked, as far as the order tells, idle in
+ * a pool, too; and asleep in calls that are no events, where the kernel said when it was
+ * switched. */
 struct absence {
     struct case_away *items;
     size_t count, room;

@@ -48,7 +48,8 @@ PRESETS(P)
 /* ---- for presets ---- */
 
 bool table_wants(const struct table_view *view, uint32_t line); /* is the thread among the asked? */
-/* Has what acts there the life of a thread?  A description may say of a kind that it has not (a scheduler). */
+/* Has what acts there the life of a thread?  A description may say of a kind that it has not (a
+ * scheduler). */
 bool table_lives(const struct table_view *view, uint32_t line);
 /* When what counts of a thread ends: its last event in the past that is asked for, or the range; before from_ns:
  * nothing of it counts. */
