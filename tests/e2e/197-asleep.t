@@ -93,4 +93,26 @@ check "with the loader, too" said loads "$two:\$"
 like "as JSON" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
 like "in the report" "$(poet report asleep.poet)" 'note: 3 threads sleep in calls that are not traced \(futex 2, poll 1\), since'
 like "with a row for each" "$(poet report asleep.poet)" '^sleeps: futex +T:main '
+
+# ---- in the viewer: its panel, as it is read to those who do not see it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+. "$root/tests/e2e/display.sh"
+export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 launcher
+cat >panel.py <<'P'
+from atspi import until
+for text in "3 threads sleep in calls that are not traced (futex 2, poll 1)", " sleeps in poll":
+    print(bool(until(lambda a: text in a.get_name())))
+P
+echo 'action show-waiting' >script
+read_aloud=$(timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+    $launcher --launch-immediately &
+    until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1
+    poet view asleep.poet --script script & viewer=$!
+    /usr/bin/python3 -uW ignore panel.py; kill $viewer %1' 2>log | grep -v '^SpiRegistry')
+is "the viewer says so, and lists them" "$(echo $read_aloud)" "True True"
 done_testing

@@ -14,6 +14,7 @@
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/view.h"
 #include "wire/ask.h"
+#include "wire/asleep.h"
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/shown.h"
@@ -138,6 +139,30 @@ static void tell_waits(struct view *view, struct waiting *state, bool at_exit)
     }
 }
 
+/* Threads that sleep in calls that are not traced: nothing is concluded from that. */
+static void tell_sleepers(struct view *view, struct waiting *state)
+{
+    const struct waits *waits = &state->waits;
+    struct shown_now now = now_of(state);
+    char *all = waits_asleep(waits), since[100];
+    if (!all)
+        return;
+    char *head = g_markup_escape_text(all, -1);
+    list_add(state->list, head, waits->sleepers[0].event.at);
+    for (size_t i = 0; i < waits->sleeper_count && i < TOLD_MOST; i++) {
+        const struct shown_sleeper *s = &waits->sleepers[i];
+        const char *call = asleep_name(s->call);
+        fate_since(since, sizeof since, &now, s->since_ns);
+        char *row = g_markup_printf_escaped("<b>%s</b> sleeps%s%s\n<small>%s</small>",
+                                            book_label(the_book(view), s->thread),
+                                            *call ? " in " : "", call, since);
+        list_add(state->list, row, s->event.at);
+        g_free(row);
+    }
+    g_free(head);
+    free(all);
+}
+
 static void fill(struct view *view, struct waiting *state)
 {
     list_empty(state->list);
@@ -146,6 +171,7 @@ static void fill(struct view *view, struct waiting *state)
     for (size_t i = 0; i < state->waits.verdict_count && i < TOLD_MOST; i++)
         tell_verdict(view, state, &state->waits.verdicts[i]);
     tell_waits(view, state, false);
+    tell_sleepers(view, state);
     tell_waits(view, state, true);
 }
 
