@@ -358,9 +358,9 @@ static const struct argp argp = {
         "Say how often each function was called, and what it took, in a program that was "
         "compiled with poetcc -profile (POET_METERS chooses how much is measured).  Self is what it took "
         "itself, net what that would be unmeasured, total with all that it called; conc. are "
-        "calls that began while other threads ran, too; INCOMPLETE: some have not ended.  What "
-        "all took themselves and what is unaccounted, outside of all functions, add up to the "
-        "lives of the threads.  A row stands for a function (--by function), a path of calls "
+        "calls that began while other threads ran, too (at most so many, unless each call is "
+        "kept: calls=every); INCOMPLETE: some have not ended.  What all took themselves and what "
+        "is unaccounted, outside of all functions, add up to the lives of the threads.  A row stands for a function (--by function), a path of calls "
         "(--by path, --tree), a thread and its functions (--by thread), a processor or cluster and its functions (--by processor, cluster, cpu; of runs with calls=every), a source file or a category (--by file, category).  With --tree -o FILE.pdf "
         "the tree is drawn as boxes, each as wide as what it took.  Of a part of the run (--from, "
         "--to) it says what was added between two times at which sums were kept.",

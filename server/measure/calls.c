@@ -215,6 +215,7 @@ static void add(struct calls *calls, const struct context_thread *thread, uint32
     bool nested = calls->within && map_get(calls->within, scopes[index], 0);
     sums.nested_ns = nested ? sums.total_ns : 0;
     sums.reentered = reentered;
+    sums.concurrent = calls->concurrent ? calls->concurrent[index] : sums.concurrent;
     nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
     calls_sum(&calls->functions[function].sums, &sums);
     calls_sum(&calls->nodes[nodes[index]].sums, &sums);

@@ -69,6 +69,7 @@ struct calls {
     uint32_t cycles;
     struct map function_of, arc_of, node_of; /* to 1 + index */
     const struct map *within; /* of the thread that is added: scopes in which it was made; or NULL */
+    const uint64_t *concurrent; /* of its contexts, if that is known better; or NULL */
 };
 
 /* How many calls of the thread were counted only, not timed. */

@@ -4,10 +4,18 @@
 
 #include <stdlib.h>
 
-static void add(struct levels *l, int64_t at_ns, int by)
+static void add_change(struct levels *l, int64_t at_ns, int by)
 {
     l->items = grow(l->items, &l->room, l->count + 1, sizeof *l->items);
     l->items[l->count++] = (struct level){.at_ns = at_ns, .running = by};
+}
+
+void levels_add(struct levels *l, int64_t from_ns, int64_t to_ns)
+{
+    if (to_ns <= from_ns)
+        return;
+    add_change(l, from_ns, 1);
+    add_change(l, to_ns, -1);
 }
 
 /* Each stretch of a thread without a wait, as two changes. */
@@ -19,10 +27,7 @@ static void add_thread(struct levels *l, const struct course_of *course)
             continue;
         while (end < course->count && course->items[end].is == INTERVAL_RUNS)
             end++;
-        if (course->items[end - 1].to_ns > interval_begin(course, i)) {
-            add(l, interval_begin(course, i), 1);
-            add(l, course->items[end - 1].to_ns, -1);
-        }
+        levels_add(l, interval_begin(course, i), course->items[end - 1].to_ns);
     }
 }
 
@@ -33,9 +38,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /* What changes at one time is one change. */
-static void add_up(struct levels *l)
+void levels_add_up(struct levels *l)
 {
     size_t count = 0;
+    if (l->count)
+        qsort(l->items, l->count, sizeof *l->items, by_time);
     for (size_t i = 0; i < l->count; i++) {
         struct level *last = count ? &l->items[count - 1] : NULL, next = l->items[i];
         if (last && last->at_ns == next.at_ns) {
@@ -55,13 +62,11 @@ void levels_make(struct levels *levels, const struct intervals *all)
     levels->count = 0;
     for (uint32_t i = 0; i < all->thread_count; i++)
         add_thread(levels, &all->threads[i]);
-    if (levels->count)
-        qsort(levels->items, levels->count, sizeof *levels->items, by_time);
-    add_up(levels);
+    levels_add_up(levels);
 }
 
-/* Until a time, more than one had run for so long. */
-static int64_t until(const struct levels *l, int64_t at_ns, size_t *near)
+/* The last change up to a time; NULL: there is none before it. */
+static const struct level *last_change(const struct levels *l, int64_t at_ns, size_t *near)
 {
     size_t low = 0, high = l->count;
     if (*near < l->count && l->items[*near].at_ns <= at_ns)
@@ -76,9 +81,21 @@ static int64_t until(const struct levels *l, int64_t at_ns, size_t *near)
         else
             high = middle;
     }
-    if (!low)
+    return low ? &l->items[ *near = low - 1] : NULL;
+}
+
+int levels_running(const struct levels *levels, int64_t at_ns, size_t *near)
+{
+    const struct level *level = last_change(levels, at_ns, near);
+    return level ? level->running : 0;
+}
+
+/* Until a time, more than one had run for so long. */
+static int64_t until(const struct levels *l, int64_t at_ns, size_t *near)
+{
+    const struct level *level = last_change(l, at_ns, near);
+    if (!level)
         return 0;
-    const struct level *level = &l->items[ *near = low - 1];
     return level->above_ns + (level->running > 1 ? at_ns - level->at_ns : 0);
 }
 

@@ -65,4 +65,15 @@ cases() { perl -ne 'print "$2:$1 " if /"scope":"'"$1"' .*?"case":"([SC])","calls
 poet calls --cases --json asleep.poet >table
 is 'calls beside one that is at work are concurrent' "$(cases beside)" '10:C '
 is 'calls beside one that is asleep are sequential' "$(cases alone)" '10:S '
+concurrent() { perl -ne 'print "$1\n" if /"scope":"'"$1"' .*?"concurrent":(\d+)/' table; }
+poet calls --json asleep.poet >table
+is 'the table of calls counts those beside one at work, too' "$(concurrent beside)" 10
+is 'and not those beside one that is asleep' "$(concurrent alone)" 0
+check 'the column is exact then' sh -c 'tr "{" "\n" <table | grep "\"concurrent\"" | grep -q "\"exact\":true"'
+like 'no note doubts it' "$(grep -c 'an upper bound' table)" '^0$'
+POET_QUIET=1 POET_OUTPUT=sums.poet ./asleep
+until_true finished sums.poet
+poet calls --json sums.poet >table
+like 'where calls are summed up it is an upper bound: of calls beside one at work' "$(concurrent beside)" '^10$'
+like 'which a note says' "$(cat table)" 'conc. is an upper bound'
 done_testing

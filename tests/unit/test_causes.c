@@ -262,8 +262,33 @@ static void when_more_than_one_ran(void **state)
     assert_int_equal(levels_above(&levels, 15, 95, &near), 10);
     assert_int_equal(levels_above(&levels, 20, 90, &near), 0);
     assert_int_equal(levels_above(&levels, -50, 500, &near), 30);
+    near = 0;
+    assert_int_equal(levels_running(&levels, -1, &near), 0);
+    assert_int_equal(levels_running(&levels, 0, &near), 2);
+    assert_int_equal(levels_running(&levels, 99, &near), 1);
+    assert_int_equal(levels_running(&levels, 19, &near), 2);
+    assert_int_equal(levels_running(&levels, 130, &near), 0);
     levels_free(&levels);
     intervals_free(&all);
+}
+
+/* In any order, and nothing where no time passed. */
+static void what_is_added_by_itself(void **state)
+{
+    (void)state;
+    struct levels levels = {0};
+    size_t near = 0;
+    levels_add(&levels, 50, 80);
+    levels_add(&levels, 10, 60);
+    levels_add(&levels, 70, 70);
+    levels_add_up(&levels);
+    assert_int_equal(levels.count, 4);
+    assert_int_equal(levels_running(&levels, 10, &near), 1);
+    assert_int_equal(levels_running(&levels, 50, &near), 2);
+    assert_int_equal(levels_running(&levels, 60, &near), 1);
+    assert_int_equal(levels_running(&levels, 80, &near), 0);
+    assert_int_equal(levels_above(&levels, 0, 100, &near), 10);
+    levels_free(&levels);
 }
 
 int main(void)
@@ -272,6 +297,7 @@ int main(void)
         cmocka_unit_test(what_is_computed_is_what_is_counted),
         cmocka_unit_test(what_both_did_is_told_by_the_function),
         cmocka_unit_test(when_more_than_one_ran),
+        cmocka_unit_test(what_is_added_by_itself),
     };
     return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
 }

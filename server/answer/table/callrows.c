@@ -67,13 +67,14 @@ static const struct {
                [SINCE] = {"counted_since_ns", "since", TABLE_NS, IN_NONE},
                [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
 
-void callrows_columns(struct shown_table *t, bool times)
+void callrows_columns(struct shown_table *t, bool times, bool overlaps)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         enum seen seen = columns[i].seen;
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
         t->columns[t->column_count - 1].exact =
-            i != NET && i != MEASURING && i != CONCURRENT; /* estimates, and an upper bound */
+            i != NET && i != MEASURING && /* estimates, and an upper bound */
+            (overlaps || i != CONCURRENT);
         if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
             table_detail(t);
     }

@@ -21,8 +21,9 @@ struct callrows {
     bool cut; /* something was left out */
 };
 
-/* times: those of single calls are what people want (Zak's table), else sums (Friedman's). */
-void callrows_columns(struct shown_table *table, bool times);
+/* times: those of single calls are what people want (Zak's table), else sums (Friedman's).
+ * overlaps: how many calls were concurrent is exact. */
+void callrows_columns(struct shown_table *table, bool times, bool overlaps);
 /* A row for the thread, under which the next ones come. */
 void callrows_thread(struct callrows *rows, uint32_t line, int64_t life_ns);
 void callrows_flat(struct callrows *rows);

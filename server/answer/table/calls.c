@@ -1,6 +1,7 @@
 /* The table of calls: how often each function was called, and what it took (server/measure/calls.h). */
 #include "server/answer/table/callrows.h"
 #include "server/answer/table/makers.h"
+#include "server/answer/table/overlaps.h"
 #include "server/answer/table/scopes.h"
 #include "server/measure/callpart.h"
 #include "server/run/run.h"
@@ -22,6 +23,7 @@ struct work {
     uint64_t taken; /* how often regions had been read when this was asked */
     struct scopes scopes;
     struct makers makers;
+    struct overlaps overlaps;
     struct called *called;
     size_t called_count, called_room;
     uint32_t next; /* thread */
@@ -68,6 +70,8 @@ static void *begin(const struct table_view *view, char **problem)
     w->all = (struct contexts *)(uintptr_t)&view->run->contexts; /* only what is wanted is set */
     w->all->wanted = view->run->connected > 0;
     w->taken = w->all->taken;
+    if (!has_range(view))
+        overlaps_begin(&w->overlaps, view);
     return w;
 }
 
@@ -137,8 +141,10 @@ static void add_sums(struct work *w, const struct context_thread *thread, int64_
     struct map within = {0};
     makers_within(&w->makers, w->view, &w->scopes, thread->line, &within);
     called->calls.within = &within;
+    called->calls.concurrent = overlaps_of(&w->overlaps, w->next);
     calls_add(&called->calls, thread, scopes);
     called->calls.within = NULL;
+    called->calls.concurrent = NULL;
     map_free(&within);
     free(scopes);
     called->life_ns += life_ns;
@@ -200,6 +206,8 @@ static bool step(void *work, uint64_t *budget)
     struct work *w = work;
     if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
         return false;
+    if (!overlaps_step(&w->overlaps, budget))
+        return false;
     for (; w->next < w->all->count; w->next++) {
         const struct context_thread *thread = &w->all->threads[w->next];
         if (!*budget)
@@ -244,6 +252,38 @@ static struct call_sums sum(const struct work *w)
     return all;
 }
 
+static bool wants(const struct table_view *view, const char *option)
+{
+    return table_option(view->request, option) != NULL;
+}
+
+/* Those of single calls stand there instead of sums. */
+static bool shows_times(const struct table_view *view)
+{
+    return wants(view, "graph") || wants(view, "cycles");
+}
+
+/* What a thread counts itself is an upper bound. */
+static bool overlaps_known(const struct work *w) { return w->overlaps.known && w->overlaps.whole; }
+
+static void add_concurrent(const struct work *w, const struct call_sums *all,
+                           struct shown_table *t)
+{
+    if (overlaps_known(w) || shows_times(w->view))
+        return;
+    if (w->processes > 1)
+        table_add_note(t,
+                       "conc. is of threads of one process: what overlapped between these %u "
+                       "processes is in poet calls --cases, where each call was kept "
+                       "(POET_METERS=calls=every)",
+                       w->processes);
+    if (all->concurrent)
+        table_add_note(t, "conc. is an upper bound: a thread that sleeps in a call that is not "
+                          "traced counts as running; where each call is kept "
+                          "(POET_METERS=calls=every) and the kernel tells of switches it is exact, "
+                          "once the program has ended");
+}
+
 static void add_lost(const struct work *w, const struct call_sums *all, struct shown_table *t)
 {
     const struct sums_head *h = &w->head;
@@ -259,12 +299,6 @@ static void add_lost(const struct work *w, const struct call_sums *all, struct s
                        "they went on last is not known; where that is more than 1 %% of self, cpu is "
                        "left out",
                        (double)all->running_ns / 1e6);
-    if (w->processes > 1)
-        table_add_note(t,
-                       "conc. is of threads of one process: what overlapped between these %u "
-                       "processes is in poet calls --cases, where each call was kept "
-                       "(POET_METERS=calls=every)",
-                       w->processes);
     if (h->folded)
         table_add_note(t, "%llu calls were on paths that found no room: they count for their "
                        "functions, below (other) in the tree",
@@ -366,12 +400,8 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
     add_counted(all, t);
     add_nested(all, t);
+    add_concurrent(w, all, t);
     add_lost(w, all, t);
-}
-
-static bool wants(const struct table_view *view, const char *option)
-{
-    return table_option(view->request, option) != NULL;
 }
 
 static void add_rows(struct work *w, struct callrows *rows)
@@ -410,7 +440,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         return;
     }
     t->title = memory_copied("calls");
-    callrows_columns(t, wants(view, "graph") || wants(view, "cycles"));
+    callrows_columns(t, shows_times(view), overlaps_known(w));
     add_rows(w, &rows);
     callrows_total(&rows, &all);
     add_notes(w, &all, t);
@@ -430,6 +460,7 @@ static void free_work(void *work)
     free(w->seen);
     scopes_free(&w->scopes);
     makers_free(&w->makers);
+    overlaps_free(&w->overlaps);
     free(w);
 }
 
