@@ -76,6 +76,9 @@ struct region_head {
         [REGION_CELLS]; /* of each cell that begins a meter an enum meter_kind, once it counts; else 0 */
     _Atomic uint32_t blind; /* 1: its processor clock, though wanted, is not read any more */
     uint64_t began; /* ticks, since when it counts: no time in it is longer; 0: not known */
+    /* Ticks, when the thread ended its process, or made it another program: calls that are open
+     * then last until then; 0: it has not. */
+    _Atomic uint64_t gone;
 };
 static_assert(sizeof(struct region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 

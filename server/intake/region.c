@@ -166,6 +166,13 @@ static void look_at_context(struct region *region, uint32_t index)
         forget_open(seen); /* it ended meanwhile, and is counted */
 }
 
+/* As it went it looked at its processor clock. */
+static bool looked_at_end(const struct region *region)
+{
+    return LOOK(region->head->gone) && LOOK(region->head->looked_ticks) &&
+           !LOOK(region->head->blind);
+}
+
 /* What passed since the innermost call went on, but for what is known that the thread did not run. */
 static uint64_t running(const struct region *region, const struct region_frame *frame, uint64_t now)
 {
@@ -197,6 +204,10 @@ static void look_at_frame(struct region *region, const struct region_frame *fram
     uint64_t own = LOOK(frame->own), last = began && top ? running(region, frame, now) : 0;
     if (began && began <= now && is_outermost(functions, &seen->is) && can_be(region, now - began))
         seen->open_real = now - began;
+    if (last && looked_at_end(region)) {
+        own += last;
+        last = 0;
+    }
     if (began && can_be(region, own))
         seen->open_own += own;
     if (last && can_be(region, last))
@@ -211,6 +222,13 @@ static void meet_all(struct region *region, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         meet(region, &region->seen[i], i, &all[i]);
     region->count = count > region->count ? count : region->count;
+}
+
+/* Calls that are open when their program has gone lasted until then. */
+static uint64_t open_until(const struct region *region, uint64_t now)
+{
+    uint64_t gone = LOOK(region->head->gone);
+    return gone && gone < now ? gone : now;
 }
 
 /* Frames before contexts: a call that ends in between is left out here. */
@@ -242,7 +260,7 @@ bool region_look(struct region *region, const struct region_moment *moment)
         return false;
     meet_all(region, count);
     region->age = age_by(region, clock_now(region, moment));
-    look_at_frames(region, clock_now(region, moment));
+    look_at_frames(region, open_until(region, clock_now(region, moment)));
     for (uint32_t i = 0; i < count; i++) {
         look_at_context(region, i);
         region->seen[i].changed |= region->seen[i].open != region->seen[i].told_open;
@@ -267,13 +285,21 @@ static uint64_t in_ns(const struct region *region, const struct region_moment *m
     return ns < (double)SUMS_TIME_MOST / 2 ? (uint64_t)(ns + .5) : SUMS_TIME_MOST / 2;
 }
 
+/* As of when what is told is true, by the program's clock. */
+static uint64_t told_ns(const struct region *region, const struct region_moment *moment)
+{
+    uint64_t now = clock_now(region, moment),
+             since_ns = in_ns(region, moment, now - open_until(region, now));
+    return since_ns < moment->ns ? moment->ns - since_ns : moment->ns;
+}
+
 static void tell_head(const struct region *region, const struct region_moment *moment,
                       struct out *out)
 {
     const struct region_head *head = region->head;
     double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
     double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
-    struct sums_head told = {.time_ns = moment->ns,
+    struct sums_head told = {.time_ns = told_ns(region, moment),
                              .flags = LOOK(head->blind)          ? SUMS_BLIND
                                       : LOOK(head->looked_ticks) ? SUMS_CPU
                                                                  : 0,

@@ -39,6 +39,7 @@ struct switches {
     struct seen *seen; /* that were not told yet */
     size_t seen_count, seen_room;
     uint64_t lost; /* not told yet */
+    uint64_t gone_ns; /* when the process became another program; 0: it has not */
 };
 
 static uint64_t now_ns(void)
@@ -59,6 +60,8 @@ static bool open_ring(struct switches *s, int processor)
                                      .exclude_kernel = 1,
                                      .exclude_hv = 1,
                                      .context_switch = 1,
+                                     .comm = 1,
+                                     .comm_exec = 1,
                                      .inherit = 1,
                                      .sample_id_all = 1,
                                      .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
@@ -153,7 +156,12 @@ static void take(struct switches *s, int cpu, const uint8_t *record, size_t size
         memcpy(lost, record + sizeof head, sizeof lost);
         see_loss(s, lost[1], who.at_ns);
     }
-    if (head.type != PERF_RECORD_SWITCH || who.pid != (uint32_t)s->pid)
+    if (who.pid != (uint32_t)s->pid)
+        return;
+    if (head.type == PERF_RECORD_COMM && head.misc & PERF_RECORD_MISC_COMM_EXEC &&
+        (!s->gone_ns || who.at_ns < s->gone_ns))
+        s->gone_ns = who.at_ns;
+    if (head.type != PERF_RECORD_SWITCH)
         return;
     bool out = head.misc & PERF_RECORD_MISC_SWITCH_OUT,
          taken = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
@@ -210,8 +218,11 @@ static size_t ripe(const struct switches *s, uint64_t until_ns)
     return n;
 }
 
+/* 0: it is of a thread that is not traced, or of the program that the process became. */
 static uint32_t code_of(const struct switches *s, const struct seen *seen)
 {
+    if (s->gone_ns && seen->at_ns > s->gone_ns)
+        return 0;
     return (uint32_t)(uintptr_t)map_get(&s->threads, (uint64_t)seen->tid, 0);
 }
 
@@ -226,7 +237,7 @@ static void put_seen(struct switches *s, size_t count, struct out *body)
     for (size_t i = 0; i < count; i++) {
         uint32_t code = code_of(s, &s->seen[i]);
         if (!code)
-            continue; /* a thread that is not traced */
+            continue;
         put_varied(body, code);
         put_varied(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
         at_ns = s->seen[i].at_ns;

@@ -18,6 +18,8 @@
 #include "clients/trace/core/shared.h"
 #include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/measure/region.h"
+#include "clients/trace/measure/vforked.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
 #include "wire/slot.h"
@@ -200,6 +202,10 @@ struct becoming child_becomes(uintptr_t site)
                          (t ? child_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
+    b.vforked = pid != self && thread_mine ? thread_mine->measured : NULL;
+    vforked_leaves(b.vforked);
+    if (pid == self && thread_mine)
+        region_gone(thread_mine);
     b.paused = server_sends && pid == self && server_alive() && recording_here() != NULL;
     if (b.paused)
         sender_pause(SENDER_MS);
@@ -212,6 +218,9 @@ int child_still_here(struct becoming b, int result)
     int saved = errno;
     if (b.slot)
         atomic_store(b.slot, b.before);
+    vforked_stays(b.vforked);
+    if (thread_mine && getpid() == self)
+        region_stays(thread_mine);
     if (b.paused)
         sender_stay();
     errno = saved;
@@ -255,7 +264,12 @@ void child_ends_at_once(uintptr_t site)
             sender_leave(SENDER_MS);
         if (t)
             attach_say_lost(lost_for_room(t));
-    } else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
+        if (thread_mine)
+            region_gone(thread_mine);
+        return;
+    }
+    vforked_ends(thread_mine ? thread_mine->measured : NULL);
+    if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
         atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));
 }
 

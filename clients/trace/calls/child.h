@@ -42,6 +42,7 @@ struct becoming {
     _Atomic uint64_t *slot;
     uint64_t before;
     bool paused; /* the sender has said that all is sent */
+    struct measured *vforked; /* of a child of vfork: what its parent measures; else NULL */
 };
 struct becoming child_becomes(uintptr_t site);
 int child_still_here(struct becoming becoming, int result); /* it failed; returns result */

@@ -12,6 +12,7 @@
 #include "clients/trace/measure/region.h"
 #include "clients/trace/measure/straight.h"
 #include "clients/trace/measure/throttle.h"
+#include "clients/trace/measure/vforked.h"
 
 #include <string.h>
 
@@ -148,6 +149,12 @@ static __attribute__((noinline)) void enter_deep(struct measured *m, uint64_t fu
 
 static void leave_dead(struct measured *m, uint32_t wanted, uint64_t stack);
 
+static inline void look_for_child(struct measured *m)
+{
+    if (!LIKELY(!m->vforked_leaves))
+        frames_rejoin(m);
+}
+
 static inline __attribute__((always_inline)) void push(struct measured *m, uint32_t wanted,
                                                        uint32_t depth, uint32_t c,
                                                        uint64_t function, uint64_t stack)
@@ -162,6 +169,7 @@ static __attribute__((noinline)) void enter_otherwise(struct measured *m, uint32
                                                       uint64_t function, uint64_t site,
                                                       uint32_t scope, uint64_t stack)
 {
+    look_for_child(m);
     if (m->ignored && leftout_within(m, stack)) {
         m->ignored_open += scope == SCOPE_FUNCTION && function == m->ignored;
         return;
@@ -254,6 +262,24 @@ static inline __attribute__((always_inline)) void leave(struct measured *m, stru
 void frames_drop(struct measured *m, uint64_t now, uint64_t ran)
 {
     leave(m, frames_top(m), frames_depth(m), now, ran, true);
+}
+
+void frames_leave_child(struct measured *m)
+{
+    uint64_t now = m->last, ran = now - m->off;
+    if (frames_depth(m) > REGION_FRAMES)
+        set_depth(m->head, REGION_FRAMES);
+    while (frames_depth(m) > m->vforked_depth && frames_top(m)->stack != OUTERMOST)
+        frames_drop(m, now, ran);
+    m->vforked = 0;
+}
+
+void frames_rejoin(struct measured *m)
+{
+    if (!m->vforked_leaves || getpid() != m->process)
+        return;
+    frames_leave_child(m);
+    vforked_stays(m);
 }
 
 uint64_t frames_now(struct measured *m, const struct queue_head *queue, uint64_t *ran)
@@ -364,6 +390,7 @@ static bool ends_within_ignored(struct measured *m, uint64_t function, uint64_t 
 static __attribute__((noinline)) void exit_otherwise(struct measured *m, uint32_t wanted,
                                                      uint64_t function, uint64_t stack)
 {
+    look_for_child(m);
     if (m->ignored && ends_within_ignored(m, function, stack))
         return;
     if (function > UINT16_MAX && leftout_pick(m, function) != PICK_MEASURED)
@@ -398,6 +425,7 @@ void frames_exit(struct measured *m, uint32_t wanted, uint64_t function, uint64_
 
 void frames_exit_scope(struct measured *m, uint32_t wanted, uint32_t scope)
 {
+    look_for_child(m);
     struct region_frame *f = frames_top(m);
     if (m->ignored)
         return;
@@ -510,6 +538,7 @@ static __attribute__((noinline)) void leave_dead(struct measured *m, uint32_t wa
 
 void frames_cut(struct measured *m, uint32_t wanted, uint64_t stack)
 {
+    look_for_child(m);
     if (m->ignored && m->ignored_stack < stack && !leftout_elsewhere(m, stack))
         frames_heed(m);
     if (frames_top(m)->stack < stack || m->changing || m->looking)

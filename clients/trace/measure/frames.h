@@ -25,6 +25,10 @@ void frames_forked(uint64_t stack);
 /* After jumps out of signal handlers: what began, or ended, and was left half done has ended
  * once. */
 void frames_settle(struct measured *m);
+/* The calls of a child of vfork (vforked.h) have ended, as of the last look; and in its parent,
+ * where the child has become another program. */
+void frames_leave_child(struct measured *m);
+void frames_rejoin(struct measured *m);
 /* The innermost one has ended, whatever it is; `ran` is what frames_now() said with that `now`. */
 void frames_drop(struct measured *m, uint64_t now, uint64_t ran);
 

@@ -3,6 +3,7 @@
 #include "clients/trace/measure/frames.h"
 
 #include "clients/trace/core/allowed.h"
+#include "clients/trace/measure/vforked.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -133,6 +134,7 @@ static void take_look(struct measured *m, const struct region_frame *innermost,
 static void look_for_parent(struct measured *m, const struct region_frame *innermost)
 {
     uint64_t now = measured_ticks(m);
+    vforked_seen(m, innermost);
     if ((int64_t)(now - m->last) > 0)
         say_off(m, innermost, m->off + (now - m->last));
     m->last = now;
@@ -152,6 +154,7 @@ bool gap_look(struct measured *m, const struct region_frame *innermost)
         look_for_parent(m, innermost);
     } else {
         struct look look = look_now(m);
+        m->vforked = m->vforked_leaves ? m->vforked : 0;
         if (!m->anchored)
             anchor(m, &look);
         take_look(m, innermost, &look);

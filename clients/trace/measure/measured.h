@@ -52,6 +52,11 @@ struct measured {
     uint32_t jumps;
     /* Calls of a coroutine have paused: which calls have ended cannot be told from frames. */
     bool paused;
+    /* vforked.h: a child of vfork in the thread's place, 0: none is known; how many frames are its
+     * parent's; and it is about to become another program. */
+    int vforked;
+    uint32_t vforked_depth;
+    bool vforked_leaves;
     bool anchored; /* and the rest is known: what off is counted from */
     uint64_t from_ticks, from_ns, from_cpu, from_off;
     /* did.h: */

@@ -158,11 +158,26 @@ void region_look(struct thread *t)
         gap_look(m, frames_top(m));
 }
 
+void region_gone(struct thread *t)
+{
+    struct measured *m = t->measured;
+    region_look(t);
+    if (m)
+        sum_set(&m->head->gone, measured_ticks(m));
+}
+
+void region_stays(struct thread *t)
+{
+    if (t->measured)
+        sum_set(&t->measured->head->gone, 0);
+}
+
 void region_leave(struct thread *t)
 {
     struct measured *m = t->measured;
     if (!m)
         return;
+    frames_rejoin(m);
     uint64_t now = measured_ticks(m);
     if (frames_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);

@@ -29,6 +29,9 @@ void region_end(struct thread *thread);
 /* The same for a thread that must not make any system call from here on; and before, how long it has run. */
 void region_leave(struct thread *thread);
 void region_look(struct thread *thread);
+/* Its process is about to end, or to become another program; and it did not. */
+void region_gone(struct thread *thread);
+void region_stays(struct thread *thread);
 /* In a child, where there are no other threads: it is not the child's to write to.  thread: may be NULL. */
 void region_forked(struct thread *thread);
 /* Another task goes on in a thread of the system, and when it is back. */

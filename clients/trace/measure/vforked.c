@@ -1,0 +1,26 @@
+/* The calls of a child of vfork (clients/trace/measure/vforked.h).  Its parent does not run
+ * meanwhile, so no two processes write to the region at once. */
+#define _GNU_SOURCE
+#include "clients/trace/measure/vforked.h"
+
+#include "clients/trace/measure/frames.h"
+
+static bool vforked_is_here(const struct measured *m)
+{
+    return m && m->vforked && m->vforked == getpid();
+}
+
+void vforked_ends(struct measured *m)
+{
+    if (vforked_is_here(m) && gap_look(m, frames_top(m)))
+        frames_leave_child(m);
+}
+
+/* No call takes the straight way from here on. */
+void vforked_leaves(struct measured *m)
+{
+    if (!vforked_is_here(m) || !gap_look(m, frames_top(m)))
+        return;
+    m->vforked_leaves = true;
+    m->room = 0;
+}
