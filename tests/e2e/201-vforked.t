@@ -1,6 +1,7 @@
 #!/bin/bash
 # Calls of a child of vfork end with it, or as it becomes another program; and calls that are open as
-# a process ends at once, or becomes another program, last until then.
+# a process ends at once, or becomes another program, last until then.  The calls of a thread that has no
+# queue are not there, and that is said.
 . "$(dirname "$0")/lib.sh"
 cat >vforked.c <<'C'
 #include <sys/wait.h>
@@ -72,4 +73,31 @@ life_us=$(poet states --json vforked.poet | perl -ne 'print int($1 / 1e3), "\n" 
 like 'the first one has a life' "$life_us" '^[0-9]+$'
 check 'which ends before the second one begins' \
     perl -e 'exit !($ARGV[0] + $ARGV[1] <= $ARGV[2])' "$(begun_us 1)" "$life_us" "$(begun_us 2)"
+# ---- a thread for whose queue there is no descriptor ----
+cat >silent.c <<'C'
+#include <pthread.h>
+#include <sys/resource.h>
+__attribute__((noinline)) void *called(void *p) { return p; }
+int main(void)
+{
+    struct rlimit had, none;
+    pthread_t t;
+    called(0);
+    getrlimit(RLIMIT_NOFILE, &had);
+    none = had;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    pthread_create(&t, NULL, called, NULL);
+    pthread_join(t, NULL);
+    setrlimit(RLIMIT_NOFILE, &had);
+    return 0;
+}
+C
+poetcc -profile -g -O1 silent.c -o silent || exit 1
+POET_QUIET=1 POET_OUTPUT=silent.poet ./silent
+until_true finished silent.poet
+poet calls --json silent.poet >sums
+is 'a thread that has no queue has no calls' "$(cell called calls)" 1
+like 'which is said' "$(tail -n 1 sums)" '"1 thread that was made recorded nothing'
+is 'and of no thread that has one' "$(poet calls --json vforked.poet | grep -c 'recorded nothing')" 0
 done_testing

@@ -284,6 +284,29 @@ static void add_concurrent(const struct work *w, const struct call_sums *all,
                           "once the program has ended");
 }
 
+/* Threads that others made, and which told nothing themselves, so also not what they called. */
+static uint32_t count_silent(const struct table_view *view)
+{
+    uint32_t silent = 0;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        const struct course_of *c = &view->measured->threads[i];
+        silent += c->made_ns != INTERVALS_NEVER && c->start_ns == INTERVALS_NEVER &&
+                  table_wants(view, c->thread) && table_lives(view, c->thread);
+    }
+    return silent;
+}
+
+static void add_silent(const struct work *w, struct shown_table *t)
+{
+    uint32_t silent = has_range(w->view) ? 0 : count_silent(w->view);
+    if (silent)
+        table_add_note(t,
+                       "%u thread%s that %s made recorded nothing, so what %s called is not here: "
+                       "poet stat says what was not followed",
+                       silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were",
+                       silent == 1 ? "it" : "they");
+}
+
 static void add_lost(const struct work *w, const struct call_sums *all, struct shown_table *t)
 {
     const struct sums_head *h = &w->head;
@@ -401,6 +424,7 @@ static void add_notes(const struct work *w, const struct call_sums *all, struct 
     add_counted(all, t);
     add_nested(all, t);
     add_concurrent(w, all, t);
+    add_silent(w, t);
     add_lost(w, all, t);
 }
 
