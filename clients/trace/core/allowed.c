@@ -124,6 +124,10 @@ static const struct need {
     {ALLOWED_STREAMS, SYS_close, {0}},
     {ALLOWED_STREAMS, SYS_nanosleep, {0}},
     {ALLOWED_STREAMS, SYS_clock_gettime, {CLOCK_MONOTONIC}},
+    {ALLOWED_LIMITS, SYS_prlimit64, {0, RLIMIT_NOFILE}},
+    {ALLOWED_LIMITS, SYS_newfstatat, {(uint64_t)AT_FDCWD}},
+    {ALLOWED_LIMITS, SYS_rt_sigprocmask, {0}},
+    {ALLOWED_LIMITS, SYS_fcntl, {0, F_DUPFD_CLOEXEC, 3}},
 };
 
 /* An error is as good where we look whether there was one; a clock that is not read is not looked at. */

@@ -23,6 +23,7 @@ enum allowed {
     ALLOWED_SAYING, /* on standard error */
     ALLOWED_CONNECTING, /* to a server: in children, and again */
     ALLOWED_STREAMS, /* what libpoet-process asks of descriptors */
+    ALLOWED_LIMITS, /* asking for and changing how many descriptors there may be */
     ALLOWED_COUNT
 };
 

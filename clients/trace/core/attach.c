@@ -10,6 +10,7 @@
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
+#include "clients/trace/core/descriptor.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/forbid.h"
 #include "clients/trace/core/forked.h"
@@ -222,8 +223,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
 static bool introduce(int fd, unsigned patience_ms, struct error *why)
 {
     instance = random_number();
-    fd = descriptor_away(fd, 3);
-    fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
+    fd = descriptor_aside(descriptor_away(fd, 3));
     lines_begin();
     struct out out = {0};
     put_hello(&out);
@@ -240,7 +240,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     if (welcome && by_agent)
         complaint = report_by_agent();
     if (complaint && welcome)
-        say("%s", complaint);
+        say_once("%s", complaint);
     if (welcome && (!server_sends || sender_begin())) {
         meters_announce();
         return true;
@@ -309,9 +309,9 @@ static bool connect_or_launch(const char *named, bool own)
     if (begins_with(error.text, who) || (*file && begins_with(error.text, file)))
         who = "";
     if (!introduced && *error.text)
-        say("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
+        say_once("%s%s%s: the program runs untraced", who, *who ? ": " : "", error.text);
     else if (introduced && *error.text)
-        say("%s%s%s", who, *who ? ": " : "", error.text);
+        say_once("%s%s%s", who, *who ? ": " : "", error.text);
     return introduced;
 }
 
@@ -490,6 +490,7 @@ static void start(void)
         input_streams();
     }
     stranger_shut(false);
+    say_begun();
     at_quick_exit(stop_quickly);
     fork_prepared(pthread_atfork(fork_prepare, fork_release, after_fork) == 0);
     errno = saved;

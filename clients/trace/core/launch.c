@@ -3,6 +3,7 @@
 #include "clients/trace/core/launch.h"
 
 #include "clients/trace/core/clock.h"
+#include "clients/trace/core/descriptor.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/link.h"
@@ -196,7 +197,7 @@ static int launch_alone(const struct launch *launch, char *file, size_t file_siz
     static char program[PATH_MAX]; /* once in the life of a process */
     int pair[2];
     if (!find_server(program, sizeof program)) {
-        say("%s and poet-server was not found: the program runs untraced "
+        say_once("%s and poet-server was not found: the program runs untraced "
             "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)",
             launch->to ? "an agent is needed" : "no server is running");
         return -1;
@@ -204,7 +205,7 @@ static int launch_alone(const struct launch *launch, char *file, size_t file_siz
     if (!launch->to)
         name_file(file, file_size);
     if (!name_socket(launch, endpoint, endpoint_size)) {
-        say("%s", error.text);
+        say_once("%s", error.text);
         return -1;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)

@@ -5,6 +5,7 @@
 
 #include "clients/trace/core/allowed.h"
 #include "clients/trace/core/clock.h"
+#include "clients/trace/core/descriptor.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/filter.h"
@@ -26,7 +27,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,37 +75,6 @@ static uint32_t queue_slots = 4096;
 
 unsigned server_wait_ms(void) { return wait_ms; }
 
-/* What standard error was at the start: later the number may be another file's. */
-static struct stat error_output;
-static bool has_error_output;
-
-void say_begin(void) { has_error_output = fstat(STDERR_FILENO, &error_output) == 0; }
-
-static bool may_say(void)
-{
-    struct stat st;
-    return allowed(ALLOWED_SAYING) && has_error_output && fstat(STDERR_FILENO, &st) == 0 &&
-           st.st_dev == error_output.st_dev && st.st_ino == error_output.st_ino &&
-           !environment_get("POET_QUIET");
-}
-
-void say(const char *format, ...)
-{
-    if (!may_say())
-        return;
-    char text[768] = "poet: ";
-    va_list ap;
-    va_start(ap, format);
-    int n = vsnprintf(text + 6, sizeof text - 8, format, ap);
-    va_end(ap);
-    if (n < 0)
-        return;
-    size_t size = strlen(text);
-    text[size++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, text, size);
-    (void)ignored;
-}
-
 static unsigned number_from(const char *variable, unsigned otherwise, unsigned low, unsigned high)
 {
     const char *s = environment_get(variable);
@@ -114,7 +83,7 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     char *end;
     unsigned long v = strtoul(s, &end, 10);
     if (*end || v < low || v > high) {
-        say("%s=%s: must be a number from %u to %u: using %u", variable, s, low, high, otherwise);
+        say_once("%s=%s: must be a number from %u to %u: using %u", variable, s, low, high, otherwise);
         return otherwise;
     }
     return (unsigned)v;
@@ -294,15 +263,6 @@ static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
     t->queue = NULL;
     t->life = NO_LIFE;
     return false;
-}
-
-int descriptor_away(int fd, int least)
-{
-    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
 }
 
 /* The limit on the size of files holds for this memory, too, and to go beyond it is a signal. */

@@ -53,9 +53,6 @@ bool server_send(const struct out *out, uint32_t life); /* false: that life is o
 bool server_send_with(const struct out *out, int descriptor, uint32_t life); /* or it is slow */
 extern bool server_sends; /* no memory can be shared with it: queues are sent */
 bool server_may_share(void);
-/* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed
- * them. */
-int descriptor_away(int fd, int least);
 void server_forget(void); /* the life ends here, quietly */
 void server_forked(void); /* the same, in the child */
 void server_left(void);   /* in a child: the connection is its parent's, and stays */

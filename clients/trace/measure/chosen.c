@@ -33,9 +33,9 @@ void chosen_announce(void)
         return;
     bool whole = realpath(file, path) != NULL;
     if (!whole)
-        say("POET_METERS: @%.200s: %s", file, strerror(errno));
+        say_once("POET_METERS: @%.200s: %s", file, strerror(errno));
     else if (strlen(path) >= TOLD_LABEL_BYTES)
-        say("POET_METERS: @%.80s...: the path is too long", path);
+        say_once("POET_METERS: @%.80s...: the path is too long", path);
     else
         meter_tell(0, METER_NONE, "file", path);
     if (!whole || strlen(path) >= TOLD_LABEL_BYTES)
@@ -69,8 +69,8 @@ void chosen_await(void)
     if (!(wanted & WANTED_CHOSEN) && asks)
         say("nobody chose what is measured: the program begins");
     else if (wanted & WANTED_BROKEN)
-        say("POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
+        say_once("POET_METERS: @%.200s: nothing of it is taken: poet check says what is wrong with it",
             file);
     else if (!(wanted & WANTED_CHOSEN))
-        say("POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
+        say_once("POET_METERS: @%.200s: the server has not read it yet: the program begins", file);
 }

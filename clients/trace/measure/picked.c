@@ -79,10 +79,10 @@ static void add(struct list *list, const struct names *n)
 static void complain(const struct list *list, const char *file, const struct names *n)
 {
     if (file)
-        say("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
+        say_once("%s: %.200s:%u: %.*s: %s", list->variable, file, n->line,
             n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
     else
-        say("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
+        say_once("%s: %.*s: %s", list->variable, n->size < 100 ? (int)n->size : 100, n->word, n->wrong);
 }
 
 static char *text_of(const char *file)
@@ -115,7 +115,7 @@ static void read_file(struct list *list, const struct names *n)
     if (text)
         read_list(list, text, file);
     else
-        say("%s: @%.200s: %s", list->variable, file,
+        say_once("%s: @%.200s: %s", list->variable, file,
             errno == EILSEQ ? "is no text" : strerror(errno));
 }
 

@@ -70,7 +70,7 @@ static uint32_t read_words(const char *at)
         if (is_rate(at, size))
             ;
         else if (size && found == SIZE_MAX)
-            say("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
+            say_once("POET_METERS: %.*s: no such meter; there are calls (calls=counts, =real, =cpu, =every), states, "
                 "memory, meters, usage, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
@@ -101,15 +101,15 @@ void wanted_begin(void)
     besides.asks = chosen && strcmp(chosen, "ask") == 0;
     uint32_t bits = chosen && !besides.file && !besides.asks ? read_words(chosen) : usual;
     if (chosen && bits & WANTED_MEMORY && !heap_is_followed())
-        say("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
+        say_once("POET_METERS: memory: nothing is counted, as libpoet-memory.so was not loaded before the "
             "program; start it with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (bits & WANTED_EVERY && !server_entries && !server_sends)
-        say("POET_METERS: calls=every: the server is older: calls=cpu in its place");
+        say_once("POET_METERS: calls=every: the server is older: calls=cpu in its place");
     bits &= server_entries ? UINT32_MAX : ~WANTED_EVERY;
     if ((server_sends || !server_regions) && bits && chosen)
-        say("POET_METERS: nothing is measured %s",
+        say_once("POET_METERS: nothing is measured %s",
             server_sends ? "where no memory can be shared with the server"
                          : "for a server that is older");
     first = server_sends || !server_regions ? 0 : bits;

@@ -173,7 +173,7 @@ void replay_begin(void)
         return;
     script = reading_open(path, &wrong);
     if (!script) {
-        say("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
+        say_once("POET_REPLAY: %s: %s: the program runs freely", path, wrong);
         return;
     }
     count_process();

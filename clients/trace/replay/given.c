@@ -40,7 +40,7 @@ bool given_begin(void)
     const struct input_head *head = map(path, &bytes);
     const char *wrong = head ? input_look(head, bytes) : strerror(errno);
     if (wrong)
-        say("POET_REPLAY_INPUT: %s: %s: input is as it is now", path, wrong);
+        say_once("POET_REPLAY_INPUT: %s: %s: input is as it is now", path, wrong);
     else
         recorded = head;
     return recorded != NULL;

@@ -282,7 +282,7 @@ bool steer_begin(void)
         return false;
     struct steer_head *s = map(path);
     if (!s || !is_sound(s)) {
-        say("POET_STEER: %s: nothing to be led by: the program runs freely", path);
+        say_once("POET_STEER: %s: nothing to be led by: the program runs freely", path);
         return false;
     }
     head = s;

@@ -1,0 +1,65 @@
+#!/bin/bash
+# What a traced program could notice of libpoet: descriptors that it may not open, lines that each process prints.
+. "$(dirname "$0")/lib.sh"
+
+cat >fills.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* How many files may be opened, in a process and in its child, and what the limits are meanwhile. */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void fill(const char *name)
+{
+    struct rlimit limit;
+    int opened = 0;
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0)
+        opened++;
+    printf("%s opened %d of %lu, %lu\n", name, opened, limit.rlim_cur, limit.rlim_max);
+    fflush(stdout);
+}
+int main(void)
+{
+    if (fork() == 0) {
+        fill("child");
+        return 0;
+    }
+    wait(NULL);
+    fill("parent");
+    return 0;
+}
+C
+gcc -pthread fills.c -o fills
+poetcc -trace fills.c -o traced
+start_server -o o/ -q
+for most in 40 1024; do
+    hard=$(ulimit -Hn)
+    if [ "$hard" != unlimited ] && [ "$hard" -lt 1100 ]; then
+        skip "the hard limit on descriptors is $hard"
+        continue
+    fi
+    name="with at most $most descriptors"
+    (ulimit -Sn $most; ./fills >want)
+    (ulimit -Sn $most; ./traced >got 2>err)
+    is "$name: as many may be opened as without Poet" "$(cat got err)" "$(cat want)"
+    until_true finished latest
+    is "$name: both processes are recorded" "$(poet dump latest | grep -c left)" 2
+done
+stop_server
+
+# a tree of processes that cannot reach their server: said once, by the first one
+poetcc -trace -x c - -o tree <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv) { return argc > 1 ? system(argv[1]) : 0; }
+C
+POET_WAIT_MS=soon POET_SERVER=unix:$work/none.sock ./tree "./tree; ./tree './tree; ./tree'" 2>err
+is "five processes say once that they are not traced" "$(grep -c untraced err)" 1
+is "and once that a variable is wrong" "$(grep -c POET_WAIT_MS err)" 1
+POET_SERVER=unix:$work/none.sock ./tree "POET_SERVER=unix:$work/other.sock ./tree" 2>err
+is "what is wrong otherwise is said, too" "$(grep -c untraced err)" 2
+done_testing
