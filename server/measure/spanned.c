@@ -77,7 +77,7 @@ static const struct turn *sleep_until_end(const struct turns *t, int64_t end_ns)
 static bool seen_asleep(const struct thread *t, int64_t *since_ns, unsigned *call)
 {
     *since_ns = t ? t->asleep_ns : 0;
-    *call = t ? t->asleep : ASLEEP_NOT;
+    *call = t && !t->awake ? t->asleep : ASLEEP_NOT;
     return *call != ASLEEP_NOT;
 }
 

@@ -23,8 +23,9 @@ struct thread {
     struct samples samples;
     struct samples clocks; /* at its events; ready_ns is not told */
     bool ended; /* the last sample is what it said at its end */
-    unsigned asleep; /* an enum asleep, as it was seen last, */
+    unsigned asleep; /* an enum asleep: in which call it was seen to sleep last, */
     int64_t asleep_ns; /*   and when */
+    bool awake; /* it was seen to run since then */
 };
 
 struct spans {

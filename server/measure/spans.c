@@ -96,6 +96,9 @@ static struct sample *sample_of(struct samples *s, int64_t at_ns, size_t most_it
 void spans_told_asleep(struct spans *spans, uint32_t line, uint64_t call, int64_t at_ns)
 {
     struct thread *t = made_thread(spans, line);
+    t->awake = call == ASLEEP_NOT;
+    if (t->awake)
+        return; /* (a thread that is killed as it sleeps runs once more, for its end) */
     t->asleep = call < ASLEEP_CALLS ? (unsigned)call : ASLEEP_OTHER;
     t->asleep_ns = at_ns;
 }

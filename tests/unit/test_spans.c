@@ -2,6 +2,7 @@
 #include "server/measure/goingon.h"
 #include "server/measure/states.h"
 #include "tests/unit/unit.h"
+#include "wire/asleep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,29 @@ static void what_is_lost_runs(void **context)
     expect(&s, 1, 1 + 4, 0, 3);
     assert_int_equal(spans_lost_count(l.spans), 3);
     life_free(&l);
+}
+
+/* A thread that is killed as it sleeps runs for its end, which may be seen from outside. */
+static void the_call_of_the_last_sleep_is_known(void **context)
+{
+    (void)context;
+    struct spans *spans = spans_new();
+    int64_t since_ns;
+    unsigned call;
+    spans_told_asleep(spans, T, ASLEEP_POLL, 150 * MS);
+    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_POLL);
+    spans_told_asleep(spans, T, ASLEEP_NOT, 200 * MS);
+    assert_false(spans_asleep(spans, T, 0, &since_ns, &call));
+    spans_switched(spans, T, SWITCHED_ASLEEP, 0, 300 * MS);
+    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_NOT);
+    spans_told_asleep(spans, T, ASLEEP_FUTEX, 410 * MS);
+    assert_true(spans_asleep(spans, T, 0, &since_ns, &call) && call == ASLEEP_FUTEX);
+    spans_switched(spans, T, SWITCHED_ON, 0, 1300 * MS);
+    spans_told_asleep(spans, T, ASLEEP_NOT, 1310 * MS);
+    assert_true(spans_asleep(spans, T, 1320 * MS, &since_ns, &call));
+    assert_true(since_ns == 300 * MS && call == ASLEEP_FUTEX);
+    assert_false(spans_asleep(spans, T, 0, &since_ns, &call));
+    spans_free(spans);
 }
 
 static void more_than_is_kept_is_counted(void **context)
@@ -336,6 +360,7 @@ int main(void)
         cmocka_unit_test(what_was_before_the_clock_is_not_known),
         cmocka_unit_test(switches_cut_what_the_order_calls_running),
         cmocka_unit_test(what_is_lost_runs),
+        cmocka_unit_test(the_call_of_the_last_sleep_is_known),
         cmocka_unit_test(more_than_is_kept_is_counted),
         cmocka_unit_test(samples_have_their_sums),
         cmocka_unit_test(what_comes_late_was_before),
