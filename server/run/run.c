@@ -480,11 +480,34 @@ bool run_go_on(struct run *run, uint64_t looks)
     return all;
 }
 
+/* Lines are never taken away: each is looked at once. */
+static uint32_t run_process_first_line(const struct run *run, struct run_process *process)
+{
+    uint32_t index = (uint32_t)(process - run->processes), lines = order_lines(run->order);
+    while (!process->first_line && process->lines_seen < lines)
+        if (run_line_at(run, ++process->lines_seen)->process == index)
+            process->first_line = process->lines_seen;
+    return process->first_line;
+}
+
+/* Has it become another program?  A number alone may be given to a stranger: the first event of that
+ * one is after its exec. */
+static bool run_process_replaced(const struct run *run, uint32_t index)
+{
+    uint32_t next = run->processes[index].next;
+    uint32_t line = next ? run_process_first_line(run, &run->processes[next - 1]) : 0;
+    uint64_t first = line ? order_position(run->order, (struct ref){line, 1}) : NO_POSITION;
+    if (first == NO_POSITION || !order_received(run->order, first))
+        return false;
+    struct event sent = order_event(run->order, order_edge(run->order, first, 0));
+    return sent.thread && run_line_at(run, sent.thread)->process == index;
+}
+
 bool run_exited(const struct run *run, uint32_t line)
 {
     uint32_t process = run_line_at(run, line)->process;
-    return process < run->process_count && run->processes[process].ended &&
-           !run->processes[process].connected;
+    return process < run->process_count && !run->processes[process].connected &&
+           (run->processes[process].ended || run_process_replaced(run, process));
 }
 
 unsigned run_connected(const struct run *run)
@@ -492,11 +515,24 @@ unsigned run_connected(const struct run *run)
     return run->connected || !run->journal_ahead ? run->connected : 1;
 }
 
+/* Who had the process number of a new program before. */
+static void run_process_follows(struct run *run, uint32_t index)
+{
+    const struct run_process *new = &run->processes[index];
+    for (uint32_t i = index; i-- > 0;)
+        if (run->processes[i].pid == new->pid && new->host && run->processes[i].host &&
+            strcmp(run->processes[i].host, new->host) == 0) {
+            run->processes[i].next = index + 1;
+            return;
+        }
+}
+
 uint32_t run_process(struct run *run, struct run_process process)
 {
     run->processes =
         grow(run->processes, &run->process_room, run->process_count + 1, sizeof *run->processes);
     run->processes[run->process_count] = process;
+    run_process_follows(run, (uint32_t)run->process_count);
     if (run->process_count == 0) {
         run->start_ns = process.clock_ns;
         run->wall_ns = process.wall_ns;

@@ -36,6 +36,8 @@ struct run_process {
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
     bool ended; /* said that it exits */
+    uint32_t next; /* 1 + the program that has its process number since then; 0: none */
+    uint32_t first_line, lines_seen; /* its first line; 0: not among so many lines of the run */
     bool
         unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
 };
@@ -222,7 +224,7 @@ uint32_t run_process(struct run *run, struct run_process process);
 /* The time by its clock: now, as far as this host's clock agrees with that of its first program. */
 int64_t run_clock_ns(const struct run *run);
 
-/* Is it a line of a program that ended by itself, and is gone? */
+/* Is it a line of a program that ended by itself, or by becoming another one (exec), and is gone? */
 bool run_exited(const struct run *run, uint32_t line);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What a traced program could notice of libpoet: descriptors that it may not open, lines that each process prints.
+# Sound programs, with and without Poet: which descriptors they may open, what is printed by each process of
+# a tree, and that threads which ended with exec hang nowhere.
 . "$(dirname "$0")/lib.sh"
 
 cat >fills.c <<'C'
@@ -62,4 +63,52 @@ is "five processes say once that they are not traced" "$(grep -c untraced err)" 
 is "and once that a variable is wrong" "$(grep -c POET_WAIT_MS err)" 1
 POET_SERVER=unix:$work/none.sock ./tree "POET_SERVER=unix:$work/other.sock ./tree" 2>err
 is "what is wrong otherwise is said, too" "$(grep -c untraced err)" 2
+
+# exec ends all threads of a program, whatever they waited for
+poetcc -trace -g -x c - -o becomes <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static sem_t waits;
+static void *waiter(void *a)
+{
+    pthread_mutex_lock(&m);
+    sem_post(&waits);
+    for (;;)
+        pthread_cond_wait(&never, &m);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sem_init(&waits, 0, 0);
+    pthread_create(&t, NULL, waiter, NULL);
+    sem_wait(&waits);
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    if (argc < 2)
+        execl(argv[0], argv[0], "again", NULL);
+    pthread_join(t, NULL);
+    return 0;
+}
+C
+start_server -o e/ -q
+./becomes &
+becomes=$!
+pids="$pids $becomes"
+hangs() { poet blocked latest | grep -q 'verdict'; }
+until_true hangs
+is "after exec, one thread of the new program waits for another" \
+    "$(poet blocked latest | grep -c 'waits for the end of T:waiter')" 1
+is "and only the one of the program before waits at exit" \
+    "$(poet blocked latest | sed -n '/^waiting at exit/,$p' | grep -c 'T:waiter.* waits for')" 1
+kill -KILL $becomes
+wait $becomes 2>/dev/null
+until_true finished latest
+poet blocked latest >blocked
+is "killed, the new program hangs as before, and the one before does not" \
+    "$(grep -c '^verdict' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits for')" "1 1"
+stop_server
 done_testing
