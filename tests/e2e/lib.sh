@@ -23,8 +23,11 @@ own_processes() {
 # end_own_processes [NAME]: kills them.
 end_own_processes() { kill -KILL $(own_processes "$1") 2>/dev/null; }
 
+# is_child PID: the number of a child that has ended may be that of another test's process by now.
+is_child() { grep -qx "PPid:[^0-9]*$$" "/proc/$1/status" 2>/dev/null; }
+
 finish() {
-    for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+    for pid in $pids; do is_child "$pid" && kill -KILL "$pid" 2>/dev/null; done
     end_own_processes
     cd / && rm -rf "$work"
 }
