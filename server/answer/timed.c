@@ -13,15 +13,29 @@
 #define EMPTY_AS 3
 #define EVENTS_LEAST 20000u /* of a side; of more columns more */
 #define COLUMN_MOST (1 << 30)
+#define ROUNDS_MOST 16u /* in which it is looked further, where repairs moved events */
 
 struct side {
     int way;          /* 1 to the right, -1 to the left */
     int64_t edge_ns;  /* how far it was looked */
     int64_t span_ns;  /* how far it is looked next */
+    uint32_t wanted;  /* columns */
     uint32_t columns; /* that are still wanted */
     int64_t cell;     /* the last column that was counted */
     uint64_t events;
+    bool tries; /* the first column that is not wanted, too: repairs may move what is in it */
     bool done;
+};
+
+/* Of an event, as far as it is known before it is repaired. */
+struct mark {
+    int64_t time_ns;
+    uint64_t point;
+};
+
+struct marks {
+    struct mark *items;
+    size_t count, room;
 };
 
 struct timed {
@@ -37,6 +51,13 @@ struct timed {
     struct side right, left;
     struct repaired *found;
     size_t count, room;
+    size_t known; /* of those found, by position: from the rounds before */
+    struct marks beyond;  /* and when those of them are that lie on neither side yet, */
+    size_t sorted;        /* by time as far as this */
+    struct marks counted; /* in one stretch */
+    int64_t *floors;      /* line -> no event that is not found yet is before it; NULL: not known */
+    int32_t middle;
+    unsigned rounds;
     size_t kept; /* found after all: that many lie in the window, the others right of it */
     struct map moved; /* position -> 1 + how far its event was moved */
     bool aimed, unresolved, done;
@@ -83,6 +104,7 @@ static void begin_side(struct timed *t, struct side *side, int way, int32_t midd
     columns = columns < 0 ? 0 : columns;
     *side = (struct side){.way = way,
                           .edge_ns = cell_begin(t, middle),
+                          .wanted = (uint32_t)columns,
                           .columns = (uint32_t)columns,
                           .cell = way > 0 ? middle - 1 : middle,
                           .done = columns == 0};
@@ -119,6 +141,9 @@ void timed_free(struct timed *t)
     map_free(&t->moved);
     free(t->lines);
     free(t->found);
+    free(t->beyond.items);
+    free(t->counted.items);
+    free(t->floors);
     free(t);
 }
 
@@ -153,10 +178,23 @@ static void add_found(struct timed *t, uint64_t position, int64_t time_ns)
         (struct repaired){position, e.point, time_ns, time_ns, NO_POSITION, e.line};
 }
 
+static int by_position(const void *a, const void *b)
+{
+    uint64_t x = ((const struct repaired *)a)->position,
+             y = ((const struct repaired *)b)->position;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_known(const struct timed *t, uint64_t position)
+{
+    struct repaired key = {.position = position};
+    return t->known && bsearch(&key, t->found, t->known, sizeof key, by_position);
+}
+
 static void note(void *context, uint64_t position, int64_t time_ns)
 {
     struct timed *t = context;
-    if (place_draws(t->run->order, &t->placing, position))
+    if (place_draws(t->run->order, &t->placing, position) && !is_known(t, position))
         add_found(t, position, time_ns);
 }
 
@@ -177,13 +215,19 @@ static void find_on(struct timed *t, uint32_t line, struct stretch s)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct repaired *x = a, *y = b;
+    const struct mark *x = a, *y = b;
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
-    return x->position < y->position ? -1 : x->position > y->position;
+    return x->point < y->point ? -1 : x->point > y->point;
 }
 
 static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
+
+static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
+{
+    marks->items = grow(marks->items, &marks->room, marks->count + 1, sizeof *marks->items);
+    marks->items[marks->count++] = (struct mark){time_ns, point};
+}
 
 /* How many columns a step from one to another takes, with the room of what was jumped over. */
 static int64_t columns_between(int64_t from, int64_t to)
@@ -201,28 +245,74 @@ static int64_t cell_within(const struct timed *t, int64_t time_ns, struct stretc
     return cell_of(t, time_ns);
 }
 
-/* Counts what was found from `first` on in a stretch, away from the middle; whole columns that are
- * not wanted any more are dropped. */
-static void count_columns(struct timed *t, struct side *side, size_t first, struct stretch s)
+/* Counts the columns of what is marked, away from the middle.  False: one is not wanted any more,
+ * with all that is behind it; the side ends before it, or behind it if it is tried. */
+static bool count_columns(const struct timed *t, struct side *side, const struct marks *marks,
+                          struct stretch s)
 {
     uint64_t point = NO_POSITION;
-    if (t->count > first)
-        qsort(t->found + first, t->count - first, sizeof *t->found,
+    if (marks->count)
+        qsort(marks->items, marks->count, sizeof *marks->items,
               side->way > 0 ? by_time : by_time_back);
-    for (size_t i = first; i < t->count; i++) {
-        const struct repaired *f = &t->found[i];
-        int64_t cell = cell_within(t, f->time_ns, s), more = columns_between(side->cell, cell);
-        more = cell == side->cell ? f->point != point : more;
+    for (size_t i = 0; i < marks->count; i++) {
+        const struct mark *m = &marks->items[i];
+        int64_t cell = cell_within(t, m->time_ns, s), more = columns_between(side->cell, cell);
+        more = cell == side->cell ? m->point != point : more;
         if (cell != side->cell && more > side->columns) {
-            t->count = i;
-            side->edge_ns = cell_begin(t, side->way > 0 ? cell : cell + 1);
-            side->done = true;
-            return;
+            side->edge_ns = cell_begin(t, (side->way > 0) != side->tries ? cell : cell + 1);
+            return false;
         }
         side->columns -= more > side->columns ? side->columns : (uint32_t)more;
         side->cell = cell;
-        point = f->point;
+        point = m->point;
     }
+    return true;
+}
+
+/* Marks one that was just found: right of the window it is after what is known of its line,
+ * whatever its clock says. */
+static void mark_found(struct timed *t, int way, const struct repaired *f, struct stretch s)
+{
+    int64_t time_ns = f->time_ns;
+    if (way > 0 && t->floors && t->floors[f->line - 1] > time_ns)
+        time_ns = t->floors[f->line - 1];
+    add_mark(time_ns > f->time_ns && time_ns >= s.to_ns ? &t->beyond : &t->counted, time_ns,
+             f->point);
+}
+
+/* The first of those beyond, as far as they are sorted, that is at or after a time. */
+static size_t first_beyond(const struct timed *t, int64_t time_ns)
+{
+    size_t low = 0, high = t->sorted;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->beyond.items[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void mark_beyond(struct timed *t, size_t first, size_t end, struct stretch s)
+{
+    for (size_t i = first; i < end; i++) {
+        struct mark m = t->beyond.items[i];
+        if (m.time_ns >= s.from_ns && m.time_ns < s.to_ns)
+            add_mark(&t->counted, m.time_ns, m.point);
+    }
+}
+
+/* Counts what is in a stretch: what was found there, from `first` on, and what repairs moved there.
+ * What is not wanted of it stays among what was found, beyond the edge. */
+static void count_stretch(struct timed *t, struct side *side, size_t first, struct stretch s)
+{
+    t->counted.count = 0;
+    mark_beyond(t, first_beyond(t, s.from_ns), first_beyond(t, s.to_ns), s);
+    mark_beyond(t, t->sorted, t->beyond.count, s);
+    for (size_t i = first; i < t->count; i++)
+        mark_found(t, side->way, &t->found[i], s);
+    side->done = !count_columns(t, side, &t->counted, s);
 }
 
 /* ---- working ---- */
@@ -260,7 +350,7 @@ static uint64_t look_on(struct timed *t, struct side *side)
     for (uint32_t i = 0; i < t->line_count; i++)
         find_on(t, t->lines[i], s);
     side->edge_ns = side->way > 0 ? s.to_ns : s.from_ns;
-    count_columns(t, side, first, s);
+    count_stretch(t, side, first, s);
     side->events += t->count - first;
     if (count < most / 8 && side->span_ns < INT64_MAX / 64)
         side->span_ns *= 8;
@@ -268,13 +358,6 @@ static uint64_t look_on(struct timed *t, struct side *side)
 }
 
 /* ---- repairing ---- */
-
-static int by_position(const void *a, const void *b)
-{
-    uint64_t x = ((const struct repaired *)a)->position,
-             y = ((const struct repaired *)b)->position;
-    return x < y ? -1 : x > y;
-}
 
 /* Positions first .. after - 1 of the log: where events before a time and those after it are mixed.
  * None other is moved beyond it.  False: that is too much to look at. */
@@ -296,14 +379,11 @@ static bool find_mixed(const struct timed *t, int64_t time_ns, uint64_t *first, 
 
 static void note_mixed(struct timed *t, uint64_t first, uint64_t after)
 {
-    size_t known = t->count;
-    if (known)
-        qsort(t->found, known, sizeof *t->found, by_position);
-    for (uint64_t p = first; p < after; p++) {
-        struct repaired key = {.position = p};
-        if (!known || !bsearch(&key, t->found, known, sizeof key, by_position))
-            note(t, p, times_point(t->run, p));
-    }
+    t->known = t->count;
+    if (t->known)
+        qsort(t->found, t->known, sizeof *t->found, by_position);
+    for (uint64_t p = first; p < after; p++)
+        note(t, p, times_point(t->run, p));
 }
 
 /* What lies beyond an edge by the clocks may be moved into the window, or move what is in it. */
@@ -328,7 +408,7 @@ static int64_t repaired_anchor(struct timed *t)
         repair(order, t->found, t->count);
         time_ns = t->found[t->count - 1].time_ns;
     }
-    t->count = 0;
+    t->count = t->known = 0;
     return time_ns;
 }
 
@@ -356,13 +436,88 @@ static void repair_window(struct timed *t)
     note_beyond(t, t->left.edge_ns);
     note_beyond(t, t->right.edge_ns);
     repair(t->run->order, t->found, t->count);
+    t->known = t->count;
+}
+
+static void note_moved(struct timed *t)
+{
     for (size_t i = 0; i < t->count; i++) {
         const struct repaired *f = &t->found[i];
         int64_t own = times_fitted(t->run, f->position);
         if (f->time_ns > own)
             map_put(&t->moved, f->position, 0, (void *)(uintptr_t)(f->time_ns - own + 1));
     }
-    keep_window(t);
+}
+
+/* ---- further, where repairs took events away ---- */
+
+/* Counts a side again after repairs; what is not wanted of it any more is left out.  True: there is
+ * room for more columns. */
+static bool count_again(struct timed *t, struct side *side)
+{
+    int64_t middle_ns = cell_begin(t, t->middle);
+    struct stretch s = side->way > 0 ? (struct stretch){middle_ns, side->edge_ns}
+                                     : (struct stretch){side->edge_ns, middle_ns};
+    side->columns = side->wanted;
+    side->cell = side->way > 0 ? t->middle - 1 : t->middle;
+    side->tries = false;
+    t->counted.count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->found[i].time_ns >= s.from_ns && t->found[i].time_ns < s.to_ns)
+            add_mark(&t->counted, t->found[i].time_ns, t->found[i].point);
+    return count_columns(t, side, &t->counted, s) && side->columns;
+}
+
+/* True: it is looked for more. */
+static bool go_on(struct timed *t, struct side *side)
+{
+    bool more = count_again(t, side) && t->rounds < ROUNDS_MOST;
+    if (!more || side->events > t->events_most || is_beyond(t, side))
+        return false;
+    side->tries = true;
+    side->done = false;
+    return true;
+}
+
+/* What is found of a line is before what is not found yet of it; what repairs moved out of the
+ * window is met where they moved it. */
+static void learn_moved(struct timed *t)
+{
+    if (!t->floors)
+        t->floors = memory_bytes((t->drawn->lines + 1) * sizeof *t->floors);
+    for (uint32_t i = 0; i < t->drawn->lines; i++)
+        t->floors[i] = INT64_MIN;
+    t->beyond.count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct repaired *f = &t->found[i];
+        int64_t *floor = &t->floors[f->line - 1];
+        if (!order_line_shared(t->run->order, f->line))
+            *floor = f->time_ns > *floor ? f->time_ns : *floor;
+        if (f->time_ns < t->left.edge_ns || f->time_ns >= t->right.edge_ns)
+            add_mark(&t->beyond, f->time_ns, f->point);
+    }
+    if (t->beyond.count)
+        qsort(t->beyond.items, t->beyond.count, sizeof *t->beyond.items, by_time);
+    t->sorted = t->beyond.count;
+}
+
+static bool has_moved(const struct timed *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->found[i].time_ns > t->found[i].clock_ns)
+            return true;
+    return false;
+}
+
+static bool look_further(struct timed *t)
+{
+    if (t->unresolved || !has_moved(t))
+        return false;
+    t->rounds++;
+    bool left = go_on(t, &t->left), right = go_on(t, &t->right);
+    if (left || right)
+        learn_moved(t);
+    return left || right;
 }
 
 /* Where column 0 begins, and what is looked at to either side. */
@@ -376,6 +531,7 @@ static void aim(struct timed *t)
               : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
                                         : time_ns;
     t->from_ns = floor_to(time_ns, (int64_t)t->column_ns);
+    t->middle = (int32_t)middle;
     begin_side(t, &t->right, 1, (int32_t)middle, end - middle);
     begin_side(t, &t->left, -1, (int32_t)middle, middle - r->from);
     t->aimed = true;
@@ -397,6 +553,10 @@ bool timed_step(struct timed *t, uint64_t budget)
             continue;
         }
         repair_window(t);
+        if (look_further(t))
+            continue;
+        note_moved(t);
+        keep_window(t);
         t->done = true;
     }
     return t->done;

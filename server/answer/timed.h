@@ -9,7 +9,7 @@
  *
  * How much time a window holds depends on what happened: it reaches from its middle to either side over as
  * many columns as were asked for, of which a long empty stretch counts as a few, and one with many events
- * as many. */
+ * as many.  Where repairs move events, that is counted again after them, and it is looked further. */
 #ifndef SERVER_ANSWER_TIMED_H
 #define SERVER_ANSWER_TIMED_H
 
