@@ -31,4 +31,8 @@ fi
 pictures script run2.poet 2 15 >script
 check "the viewer is led about" timeout 100 poet view run2.poet --script script
 right "windows of the viewer, and each again after a step back and on" pictures scenes run2.poet 15
+pictures script run9.poet 9 15 timed >script
+rm -f scene* again*
+check "the viewer is led about by time" timeout 100 poet view run9.poet --script script
+right "windows by time, and each again after a step back and on" pictures scenes run9.poet 15
 done_testing

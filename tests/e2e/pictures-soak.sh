@@ -19,10 +19,12 @@ for ((seed = first; seed < first + runs; seed++)); do
     mv "$run" run.poet
     said=$(pictures files run.poet $seed 25 2>&1
         if display; then
-            rm -f scene* again*
-            pictures script run.poet $seed 40 >script
-            timeout 300 poet view run.poet --script script
-            pictures scenes run.poet 40
+            for timed in "" timed; do
+                rm -f scene* again*
+                pictures script run.poet $seed 40 $timed >script
+                timeout 300 poet view run.poet --script script
+                pictures scenes run.poet 40
+            done
         fi
         if command -v chromium >/dev/null; then pictures answers run.poet "$root/tests/e2e/browser.py"; fi)
     [ -z "$said" ] && continue
