@@ -2,7 +2,8 @@
  *
  * One file, of this machine only, that every program of the run maps: points, each a type of event at a place of the code.
  * A thread that comes to a point may be held there, as long as it takes for others to come where they are to be, but never
- * longer than the head says.  `poet provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
+ * longer than the head says.  What those cannot use, as others have their processor, does not count, up to
+ * STEER_STARVED times as much.  `poet provoke` makes it, libpoet reads it (clients/trace/replay/steer.h). */
 #ifndef WIRE_STEER_H
 #define WIRE_STEER_H
 
@@ -50,5 +51,6 @@ struct steer_head {
 };
 
 #define STEER_HOLD_MS 1000u /* more is not believed */
+#define STEER_STARVED 10u
 
 #endif

@@ -112,6 +112,71 @@ entries() { poet dump "$1" | awk '$3 == "entered" && $4 == "M:m" { print $1, $0 
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
 like "who comes later is first, whenever he asked" "$(flip thrice $visits)" '^0 poet replay: flipped: the other came first: '
 is "which the new trace shows" "$(entries new.poet | awk 'NR == 1 { print $2 }')" "$(entries thrice.poet | awk -v at="${visits#* }" '$1 == at { print $2 }')"
+# the thread that is to come has no processor for longer than one is held: it is waited for
+cat >starved.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void visit(void)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+}
+static void *first(void *p)
+{
+    visit();
+    return p;
+}
+static void *second(void *p)
+{
+    cpu_set_t one;
+    struct timespec ran;
+    CPU_ZERO(&one);
+    CPU_SET(*(int *)p, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    setpriority(PRIO_PROCESS, gettid(), 19);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
+    while (ran.tv_sec == 0 && ran.tv_nsec < 8000000);
+    visit();
+    return p;
+}
+static int first_processor(void)
+{
+    cpu_set_t all;
+    int i = 0;
+    sched_getaffinity(0, sizeof all, &all);
+    while (!CPU_ISSET(i, &all))
+        i++;
+    return i;
+}
+int main(void)
+{
+    pthread_t t[2];
+    int processor = first_processor();
+    pthread_create(&t[0], 0, first, &processor);
+    pthread_create(&t[1], 0, second, &processor);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g starved.c -o starved
+POET_OUTPUT=starved.poet ./starved
+until_true finished starved.poet
+processor=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+for busy in 1 2 3; do
+    taskset -c "$processor" timeout 2 sh -c 'while :; do :; done' &
+    pids="$pids $!"
+done
+like "one that has no processor is waited for" \
+    "$(flip starved $(poet dump starved.poet | awk '$3 == "entered" && $4 == "M:m" { print $1 }' | xargs))" \
+    '^(0 )?poet replay: flipped: the other came first: '
+
 like "of one thread nothing can be flipped" "$(poet replay bad_use.poet --flip 2:1 2:1 2>&1)" 'two events are needed'
 is "nor with an event that there is not" "$(poet replay bad_use.poet --flip 4:1 9:9 2>&1; echo $?)" \
     "poet replay: bad_use.poet: cannot be flipped: it does not have both of these events

@@ -10,6 +10,8 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/replay/slow.h"
+#include "clients/trace/replay/stop.h"
 #include "wire/steer.h"
 
 #include <errno.h>
@@ -22,6 +24,7 @@
 
 #define LOOK_NS 500000
 #define SETTLE_NS 3000000 /* what was recorded before its call is done by then */
+#define PATIENCE_LOOK_NS 10000000u
 #define HELD_MOST 64u
 #define HOLDS_SEEN 8u
 
@@ -160,14 +163,48 @@ static bool is_so(const struct steer_point *p, const struct held *me, uint32_t s
 
 static void pause_for(long ns) { nanosleep(&(struct timespec){0, ns}, NULL); }
 
+/* How long it is waited: of what went by, what the thread that is to come could have used. */
+struct patience {
+    uint64_t begun_ns, looked_ns, used_ns;
+    struct slow slow;
+};
+
+/* Whose time counts: the thread that is to come, or, where that is not known or has not begun, the
+ * first one of this process. */
+static void choose_thread(const struct steer_point *p, uint32_t *process, uint32_t *id)
+{
+    *process = *id = (uint32_t)getpid();
+    for (unsigned i = 0; i < head->point_count; i++) {
+        uint32_t line = p->others >> i & 1 ? head->points[i].thread : 0;
+        if (line && script && line <= script->line_count && stop_id(line)) {
+            *process = stop_process(line);
+            *id = stop_id(line);
+            return;
+        }
+    }
+}
+
+static bool is_late(struct patience *patience, const struct steer_point *p)
+{
+    uint32_t most_ms = head->hold_ms < STEER_HOLD_MS ? head->hold_ms : STEER_HOLD_MS, process, id;
+    uint64_t most = most_ms * UINT64_C(1000000), now = clock_now();
+    if (now - patience->looked_ns >= PATIENCE_LOOK_NS) {
+        choose_thread(p, &process, &id);
+        patience->used_ns +=
+            slow_used(&patience->slow, process, id, now - patience->looked_ns);
+        patience->looked_ns = now;
+    }
+    return patience->used_ns >= most || now - patience->begun_ns >= STEER_STARVED * most;
+}
+
 /* Until it is as it should be, or too late. */
 static void wait_for(struct steer_point *p, const struct held *me)
 {
     uint32_t since = sum(p, false);
-    uint32_t most_ms = head->hold_ms < STEER_HOLD_MS ? head->hold_ms : STEER_HOLD_MS;
-    uint64_t end = clock_now() + most_ms * 1000000ull;
+    struct patience patience = {.begun_ns = clock_now()};
+    patience.looked_ns = patience.begun_ns;
     bool so = is_so(p, me, since), first = so;
-    while (!so && clock_now() < end) {
+    while (!so && !is_late(&patience, p)) {
         pause_for(LOOK_NS);
         so = is_so(p, me, since);
     }
