@@ -76,6 +76,7 @@ static void take_line(struct book *book, struct in *in)
     shown_line_free(&at->is);
     free(at->label);
     *at = (struct book_line){line, NULL, 0, 0};
+    book->unlabelled = true;
 }
 
 static void take_line_count(struct book *book, struct in *in)

@@ -24,6 +24,7 @@ struct book {
     bool
         named; /* it was asked that of many lines only those are told that answers name; set by who asks */
     bool some; /* and so it is: not every line up to line_count is known */
+    bool unlabelled; /* a line was told after label_lines last set labels */
     char **types; /* by code - 1 */
     uint32_t type_count;
     struct target **targets; /* as the user's own layers, and book_draw_as, want them drawn */

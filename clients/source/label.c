@@ -178,6 +178,9 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
     bool any = false;
     for (; *known < book->process_count; ++*known)
         sites_process(sites, *known, &book->processes[*known]);
+    if (!book->unlabelled)
+        return;
+    book->unlabelled = false;
     for (uint32_t i = 1; i <= book->line_count; i++) {
         const struct book_line *line = book_line(book, i);
         if (!line || line->label)
@@ -198,5 +201,6 @@ void label_again(struct book *book, struct sites *sites, uint32_t *known, enum l
         free(line->label);
         line->label = NULL;
     }
+    book->unlabelled = true;
     label_lines(book, sites, known, how);
 }
