@@ -19,7 +19,9 @@
 #define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
-#define LAG_MOST 4u        /* where only a part is kept: so much is told while a state is written */
+/* Where only a part is kept: so many times what is enough is told while a state is written, or
+ * something is forgotten.  On a busy machine that takes long, and all of it is used. */
+#define LAG_MOST 1u
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
 
 struct saving {
