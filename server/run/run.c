@@ -515,6 +515,20 @@ unsigned run_connected(const struct run *run)
     return run->connected || !run->journal_ahead ? run->connected : 1;
 }
 
+static int64_t run_read_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The wall clock says once how far the run is; it may be set to another time later. */
+static void run_clock_begin(struct run *run)
+{
+    run->clock_ahead_ns =
+        run_read_ns(CLOCK_REALTIME) - (int64_t)run->wall_ns - run_read_ns(CLOCK_MONOTONIC);
+}
+
 /* Who had the process number of a new program before. */
 static void run_process_follows(struct run *run, uint32_t index)
 {
@@ -536,6 +550,7 @@ uint32_t run_process(struct run *run, struct run_process process)
     if (run->process_count == 0) {
         run->start_ns = process.clock_ns;
         run->wall_ns = process.wall_ns;
+        run_clock_begin(run);
         if (run->trace && run->live)
             tracefile_begun(run->trace, run->wall_ns);
     }
@@ -545,8 +560,6 @@ uint32_t run_process(struct run *run, struct run_process process)
 
 int64_t run_clock_ns(const struct run *run)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - (int64_t)run->wall_ns;
+    int64_t now = run_read_ns(CLOCK_MONOTONIC) + run->clock_ahead_ns;
     return now > run->last_ns ? now : run->last_ns;
 }

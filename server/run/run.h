@@ -98,6 +98,7 @@ struct run {
     struct entries entries; /* and when each began and ended, where that was wanted */
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
+    int64_t clock_ahead_ns; /* of the time of the run before this machine's monotonic clock */
     int64_t last_ns; /* latest event */
     int64_t ended_ns; /* when its last program had gone; 0: not known, or it goes on */
     unsigned connected; /* programs */
@@ -221,7 +222,8 @@ bool run_go_on(struct run *run, uint64_t looks);
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
 
-/* The time by its clock: now, as far as this host's clock agrees with that of its first program. */
+/* The time by its clock: now, as far as this host's clock agreed with that of its first program
+ * when the run began here. */
 int64_t run_clock_ns(const struct run *run);
 
 /* Is it a line of a program that ended by itself, or by becoming another one (exec), and is gone? */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sound programs, with and without Poet: which descriptors they may open, what is printed by each process of
-# a tree, and that threads which ended with exec hang nowhere.
+# a tree, that threads which ended with exec hang nowhere, and that no time jumps with the clock.
 . "$(dirname "$0")/lib.sh"
 
 cat >fills.c <<'C'
@@ -110,5 +110,41 @@ until_true finished latest
 poet blocked latest >blocked
 is "killed, the new program hangs as before, and the one before does not" \
     "$(grep -c '^verdict' blocked) $(sed -n '/^waiting at exit/,$p' blocked | grep -c 'T:waiter.* waits for')" "1 1"
+stop_server
+
+# somebody sets the clock of the machine an hour ahead while the program waits
+cat >jumps.c <<'C'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+/* A wall clock that is an hour ahead once there is a file. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    long result = syscall(SYS_clock_gettime, clock, t);
+    if (clock == CLOCK_REALTIME && access(JUMPED, F_OK) == 0)
+        t->tv_sec += 3600;
+    return (int)result;
+}
+C
+gcc -shared -fPIC -DJUMPED="\"$work/jumped\"" jumps.c -o jumps.so
+LD_PRELOAD=$work/jumps.so poet server -o j/ -q &
+server=$!
+pids="$pids $server"
+until_true poet runs
+./becomes again &
+becomes=$!
+pids="$pids $becomes"
+hangs_here() { poet blocked j/becomes-*.poet | grep -q verdict; }
+until_true hangs_here
+touch jumped
+is "a clock that jumps makes no wait longer" \
+    "$(poet blocked latest | grep -Ec 'for [0-9.]+ (us|ms|s), event')" 2
+kill -KILL $becomes
+wait $becomes 2>/dev/null
+until_true finished j/becomes-*.poet
+is "nor the run, which ends when its programs end" \
+    "$(poet blocked j/becomes-*.poet | grep -Ec 'until the end, for [0-9.]+ (us|ms|s), event')" 2
+rm jumped
 stop_server
 done_testing
