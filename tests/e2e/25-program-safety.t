@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # libpoet again, for few objects, and what stack its functions take.
-make -s -C "$root" B="$work/few" CC="${CC:-cc}" CFLAGS="-DOBJECTS_MAX=16u -fstack-usage" \
+make -s -C "$root" B="$work/few" CC="${CC:-cc}" OPTIMISE=-O2 CFLAGS="-DOBJECTS_MAX=16u -fstack-usage" \
     "$work/few/lib/libpoet.so" "$work/few/lib/poet/libpoet-process.so" >make.log 2>&1 &
 few=$!
 
