@@ -154,8 +154,8 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
 }
 
 /* Of the functions at an address: the outermost, whose line is that of a call in it, or by
- * number, from the innermost. */
-enum { WHICH_OUTERMOST = UINT8_MAX };
+ * number, from the innermost.  And the symbol alone. */
+enum { WHICH_OUTERMOST = UINT8_MAX, WHICH_SYMBOL = UINT8_MAX - 1 };
 
 /* An address where a function begins stands for that function, whatever was inlined there. */
 static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
@@ -284,9 +284,15 @@ static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t a
 
 const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address)
 {
-    const char *symbol = find_symbol(sites, process, address);
-    text_mask(sites->symbol);
-    return symbol;
+    struct remember_key key = {process, WHICH_SYMBOL, address};
+    struct site_is symbol;
+    if (!remember_get(sites->known, key, &symbol)) {
+        const char *name = find_symbol(sites, process, address);
+        text_mask(sites->symbol);
+        symbol = (struct site_is){.function = name ? name : "", .place = ""};
+        symbol = remember_put(sites->known, key, &symbol);
+    }
+    return *symbol.function ? symbol.function : NULL;
 }
 
 /* ---- texts ---- */
