@@ -27,6 +27,7 @@ static struct run *shell_of(const struct run *run)
     struct run *shell = run_new(run->key, run->number, NULL);
     shell->file = memory_copied(run->file);
     shell->wall_ns = run->wall_ns;
+    shell->clock_ahead_ns = run->clock_ahead_ns;
     shell->resting = true;
     shell->rest_events = order_figures(run->order).events;
     shell->rest_lost = run_lost(run);
